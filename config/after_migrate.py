@@ -1,0 +1,11 @@
+"""What must be true after every migrate. Each step is idempotent and may run beside a serving site."""
+
+from balance.actions import ensure_house_accounts
+from events import append_only
+from orders.actions import ensure_environments
+
+
+def run(using: str) -> None:
+    append_only.install(using)
+    ensure_house_accounts()
+    ensure_environments()

@@ -1,0 +1,47 @@
+"""Read the environment: the only module that does. `NAME_FILE` names a file that holds the value of NAME."""
+
+import os
+import secrets
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.FileAwareEnv()
+env.escape_proxy = True  # "$NAME" names another variable; write "\\$..." for a value that starts with "$"
+
+
+def data_dir() -> Path:
+    """Return the folder for database, secrets and generated files; make it (only its owner may read it)."""
+    path = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).expanduser().absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ImproperlyConfigured(f"DATA_DIR {path} cannot be made or used: {error.strerror}.") from error
+    return path
+
+
+def local_secret(folder: Path, name: str) -> str:
+    """Return a secret kept in `folder`, made on first use (mode 0600), so that a fresh machine needs no set-up.
+
+    It is written to a file of its own and linked into place: a full disk leaves no empty secret behind, and of two
+    processes that start together both read the one that won.
+    """
+    path = folder / name
+    if not path.exists():
+        draft = folder / f".{name}.{os.getpid()}"
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(50))
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise ImproperlyConfigured(f"The secret {path} cannot be written: {error.strerror}.") from error
+        finally:
+            draft.unlink(missing_ok=True)
+    text = path.read_text().strip()
+    if not text:
+        raise ImproperlyConfigured(f"The secret {path} is empty. Restore it from a back-up before starting.")
+    return text

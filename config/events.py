@@ -1,0 +1,6 @@
+"""Who reacts to which event: the whole table. Handlers run in a worker, exactly once, inside the relay's transaction."""
+
+HANDLERS: dict[str, tuple[str, ...]] = {
+    "order.settled": ("provisioning.handlers.start_rental",),
+    "order.reserved": ("provisioning.handlers.start_rental",),
+}

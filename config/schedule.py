@@ -1,0 +1,22 @@
+"""The timers: what runs by itself, how often. Each message expires before the next one, so none pile up."""
+
+from typing import Any
+
+from django.conf import settings
+
+
+def every(task: str, seconds: float, **arguments: Any) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "kwargs": arguments, "options": {"expires": max(seconds * 0.9, 1.0)}}
+
+
+SCHEDULE = {
+    "relay": every("events.tasks.relay", 5.0),
+    "watch": every("payments.tasks.watch_all", settings.WATCH_SECONDS),
+    "rates": every("payments.tasks.sample_rates", settings.RATE_SAMPLE_SECONDS),
+    "advance": every("payments.tasks.advance_due", 5.0),
+    "reserve": every("payments.tasks.fill_reserves", 60.0),
+    "holds": every("orders.tasks.end_holds", 10.0),
+    "orders": every("orders.tasks.expire_orders", 300.0),
+}
+if settings.NETWORKS_KIND == "simulated":
+    SCHEDULE["mine"] = every("payments.tasks.mine_simulated", settings.SIMULATED_BLOCK_SECONDS)

@@ -1,0 +1,289 @@
+"""Gridlot's settings, in Django's order. Each setting of our own says what it does and why that default."""
+
+import os
+import sys
+from typing import Any
+
+from django.utils.csp import CSP
+
+from .env import BASE_DIR, data_dir, env, local_secret
+
+DEBUG = env.bool("DEBUG", default=False)
+TESTING = "pytest" in sys.modules
+
+# DATA_DIR: database file, secrets, simulated chain, collected static files. Beside the code, so that a clone is whole.
+DATA_DIR = data_dir()
+# bitcoinlib writes ~/.bitcoinlib when imported unless told where.
+os.environ.setdefault("BCL_DATA_DIR", str(DATA_DIR / "bitcoinlib"))
+
+SECRET_KEY = env.str("SECRET_KEY", default="") or local_secret(DATA_DIR, "secret_key")
+# FIELD_KEYS: encrypt access information at rest. The first encrypts, all decrypt: put a new one in front to rotate.
+FIELD_KEYS = env.list("FIELD_KEYS", default=[]) or [local_secret(DATA_DIR, "field_key")]
+# ADDRESS_SEAL_KEY: signs each reserved address, so that a changed database row is noticed. Not SECRET_KEY: a leak of
+# one must not give the other.
+ADDRESS_SEAL_KEY = env.str("ADDRESS_SEAL_KEY", default="") or local_secret(DATA_DIR, "address_seal_key")
+
+ALLOWED_HOSTS = [h.strip() for h in env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])]
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+# HTTPS: the site is served over TLS. Off by default, since a fresh machine has no certificate.
+HTTPS = env.bool("HTTPS", default=False)
+
+INSTALLED_APPS = [
+    "config.apps.GridlotConfig",
+    "money.apps.MoneyConfig",
+    "events.apps.EventsConfig",
+    "accounts.apps.AccountsConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.forms",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "django_htmx",
+    "rest_framework",
+    "catalog.apps.CatalogConfig",
+    "balance.apps.BalanceConfig",
+    "orders.apps.OrdersConfig",
+    "payments.apps.PaymentsConfig",
+    "provisioning.apps.ProvisioningConfig",
+    "journal.apps.JournalConfig",  # last: its post_migrate is the signal that every table is there
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django_permissions_policy.PermissionsPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "config.context.site",
+            ],
+            "builtins": ["django.templatetags.i18n", "django.templatetags.static", "money.templatetags.money"],
+        },
+    }
+]
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+# --- database ---------------------------------------------------------------------------------------------------
+DATABASES: dict[str, Any] = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
+_database = DATABASES["default"]
+if "sqlite3" in _database["ENGINE"]:
+    # IMMEDIATE: one writer at a time, no "database is locked" half way. FULL: a power cut loses no commit of a ledger.
+    _database["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA temp_store=MEMORY;"
+        "PRAGMA cache_size=-20000;PRAGMA mmap_size=134217728;PRAGMA journal_size_limit=67108864",
+    }
+    _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # a file: threads and processes need real locks
+else:
+    _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+    _database["CONN_MAX_AGE"] = 0  # must be 0 with psycopg's pool
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# REDIS_URL: broker and cache for several processes. Without it one process does everything.
+REDIS_URL = env.str("REDIS_URL", default="")
+CACHES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# --- tasks ------------------------------------------------------------------------------------------------------
+EMBEDDED_TASKS = not REDIS_URL
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.1} if EMBEDDED_TASKS else {"visibility_timeout": 600}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_PUBLISH_RETRY = False  # a message is only a hint, the schedule finds the work: never make a page wait
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+
+# --- accounts ---------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["accounts.hashers.Argon2"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "accounts.validators.LengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+# ACC-1: counted in code points, so an emoji or a letter with its mark counts as a person would type it.
+PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH = 15, 128
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "orders:list"
+LOGOUT_REDIRECT_URL = "home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm", "login": "accounts.forms.SignInForm"}
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]  # once: it can be shown, and a manager types it
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_REAUTHENTICATION_METHODS = {"password", "mfa"}  # not "code": that one needs e-mail
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,10/5m/key", "signup": "10/m/ip"}
+MFA_ADAPTER = "accounts.adapters.MFAAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # nobody verifies an e-mail here
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+USERSESSIONS_TRACK_ACTIVITY = False  # a write at every request
+# TRUSTED_PROXY_COUNT: proxies in front of us whose X-Forwarded-For is believed. 0: none, so nobody fakes an address.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+
+# --- languages --------------------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("ru", "Русский")]  # Polish and Vietnamese join when they are complete
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_THOUSAND_SEPARATOR = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- static files -----------------------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or TESTING
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG or TESTING
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+
+# --- security headers -------------------------------------------------------------------------------------------
+SECURE_CSP = {
+    "default-src": [CSP.NONE],
+    "script-src": [CSP.SELF],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:"],
+    "font-src": [CSP.SELF],
+    "connect-src": [CSP.SELF],
+    "manifest-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "frame-ancestors": [CSP.NONE],
+    "base-uri": [CSP.NONE],
+    "object-src": [CSP.NONE],
+}
+PERMISSIONS_POLICY: dict[str, Any] = {
+    name: []
+    for name in (
+        "accelerometer camera display-capture geolocation gyroscope magnetometer microphone payment usb"
+    ).split()
+} | {"publickey-credentials-get": "self", "publickey-credentials-create": "self"}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+if HTTPS:
+    SESSION_COOKIE_NAME = "__Host-session"
+    CSRF_COOKIE_NAME = "__Host-csrf"
+    SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = 31536000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# --- logs -------------------------------------------------------------------------------------------------------
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "loggers": {"django": {"handlers": [], "level": "INFO"}, "django.server": {"handlers": [], "propagate": True}},
+}
+
+# --- the installation -------------------------------------------------------------------------------------------
+# BRAND: the name that customers read. The software's own by default.
+BRAND = env.str("BRAND", default="Gridlot")
+# ORDER_NUMBER_PREFIX: stands before each order number, so that a number read out over the phone names its shop.
+ORDER_NUMBER_PREFIX = env.str("ORDER_NUMBER_PREFIX", default="GL")
+# SUPPORT_CONTACT: where a person who needs help is sent, as text. Empty: pages point to the order itself.
+SUPPORT_CONTACT = env.str("SUPPORT_CONTACT", default="")
+
+# EVENT_HANDLERS: the table of who reacts to which event; a path, so that `events` imports nothing above it.
+EVENT_HANDLERS = "config.events.HANDLERS"
+
+# --- orders -----------------------------------------------------------------------------------------------------
+# HOLD_MINUTES: how long a saved order keeps its lots without payment instructions (ORD-6).
+HOLD_MINUTES = 60
+# HOLD_GRACE_HOURS: a live intent keeps the hold at most this long past its `expires_at` (ORD-6).
+HOLD_GRACE_HOURS = 24
+# HOLD_RENEWAL_HOURS: instructions asked for later than this after saving no longer prolong the hold: else a free lock.
+HOLD_RENEWAL_HOURS = 3
+# HELD_LOTS_LIMIT: lots that one customer may hold unpaid. Two full orders: more would be a free stock lock.
+HELD_LOTS_LIMIT = 20
+# ORDER_EXPIRY_DAYS: an order that nobody pays expires. Two weeks: a wire to an exchange takes that long at worst.
+ORDER_EXPIRY_DAYS = 14
+
+# --- payments ---------------------------------------------------------------------------------------------------
+# NETWORKS: "simulated" (demo money) or "real". An installation is born as one of them and never becomes the other.
+NETWORKS_KIND = env.str("NETWORKS", default="simulated")
+# ETHEREUM_RPC_URL: the JSON-RPC endpoint of your Ethereum node, used by workers only.
+ETHEREUM_RPC_URL = env.str("ETHEREUM_RPC_URL", default="")
+# ETHEREUM_CHAIN_ID: the chain the node must be on. 1 is mainnet.
+ETHEREUM_CHAIN_ID = env.int("ETHEREUM_CHAIN_ID", default=1)
+# ETHEREUM_XPUB: account-level extended *public* key (m/44'/60'/0'); only the worker needs it.
+ETHEREUM_XPUB = env.str("ETHEREUM_XPUB", default="")
+# USDT_ETHEREUM_CONTRACT: the token contract whose logs count as USDT. Tether's on mainnet.
+USDT_ETHEREUM_CONTRACT = env.str("USDT_ETHEREUM_CONTRACT", default="0xdAC17F958D2ee523a2206206994597C13D831ec7")
+# SIMULATED_BLOCK_SECONDS: the simulated chain mines a block this often: quick enough to watch, slow enough to follow.
+SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
+# WATCH_SECONDS: how often a worker reads each network. Shorter than any block time here.
+WATCH_SECONDS = env.float("WATCH_SECONDS", default=1.0 if NETWORKS_KIND == "simulated" else 4.0)
+# FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1". The demo has prices; a real installation must say its own.
+FIXED_RATES = env.dict("FIXED_RATES", default={"ETH": "3000", "USDT": "1"} if NETWORKS_KIND == "simulated" else {})
+# RATE_MAX_AGE_SECONDS: an older price gives no quote.
+RATE_MAX_AGE_SECONDS = 120
+# RATE_SAMPLE_SECONDS: how often each source is asked.
+RATE_SAMPLE_SECONDS = 20
+# MARKUP_BASIS_POINTS: added to the price of volatile and stable assets, printed on the page.
+MARKUP_BASIS_POINTS = {"volatile": 100, "stable": 30}
+# INTENT_MINUTES: how long a rate is promised. Coins that move: 15 minutes; stablecoins, often sent from exchanges: 60.
+INTENT_MINUTES = {"volatile": 15, "stable": 60}
+# LIVE_INTENTS_LIMIT: live payment instructions of one order.
+LIVE_INTENTS_LIMIT = 3
+# TOLERANCE_*: an amount short by no more than this counts as whole: wallets cut digits. (basis points, cents)
+TOLERANCE_VOLATILE = (50, 200)
+TOLERANCE_STABLE = (10, 50)
+# RESERVE_SIZE / RESERVE_LOW / RESERVE_EMPTY: ready addresses per network kept, alarm level, level of no new quotes.
+RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
+# NETWORK_STALE_SECONDS: without a complete pass for this long a network takes no new instructions.
+NETWORK_STALE_SECONDS = 90
