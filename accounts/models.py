@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.base_user import BaseUserManager
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -9,6 +10,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from .emails import CaselessEmailField, normalise
+from .validators import normalise_password, validate_name
 
 
 class UserManager(BaseUserManager["User"]):
@@ -36,8 +38,8 @@ class UserManager(BaseUserManager["User"]):
 
 class User(AbstractUser):
     username = None  # type: ignore[assignment]  # people are known by their e-mail
-    first_name = models.CharField(_("first name"), max_length=150)
-    last_name = models.CharField(_("last name"), max_length=150)
+    first_name = models.CharField(_("first name"), max_length=150, validators=[validate_name])
+    last_name = models.CharField(_("last name"), max_length=150, validators=[validate_name])
     email = CaselessEmailField(_("email address"), unique=True)
 
     USERNAME_FIELD = "email"
@@ -52,3 +54,12 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.email
+
+    def set_password(self, raw_password: str | None) -> None:
+        """Hash a password in its normalised form, on every path that sets one."""
+        super().set_password(None if raw_password is None else normalise_password(raw_password))
+
+    def check_password(self, raw_password: str) -> bool:
+        """Compare in the same form; one that is too long is wrong without being hashed."""
+        password = normalise_password(raw_password)
+        return len(password) <= settings.PASSWORD_MAX_LENGTH and super().check_password(password)
