@@ -1,0 +1,47 @@
+"""Every write to the catalog. Taking and giving back lots happens inside the transaction of whoever asks."""
+
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from .models import Offer, Price
+
+
+class StockError(Exception):
+    """A change of stock that cannot be true, such as giving back more lots than are taken."""
+
+
+def take_lots(offer_id: int, lots: int) -> bool:
+    """Take `lots` (≥ 1) of a published offer, all or none; False when there are too few. The only way to take stock."""
+    _check(lots)
+    free = Offer.objects.filter(pk=offer_id, published=True, taken__lte=F("lots") - lots)
+    return free.update(taken=F("taken") + lots) == 1
+
+
+def give_back_lots(offer_id: int, lots: int) -> None:
+    """Return `lots` (≥ 1) that were taken; a shortfall shrinks with them. Raises StockError when fewer are taken."""
+    _check(lots)
+    left = F("taken") - lots
+    held = Offer.objects.filter(pk=offer_id, taken__gte=lots)
+    if held.update(taken=left, short=Greatest(0, left - F("lots"))) != 1:
+        raise StockError(f"Offer {offer_id} has fewer than {lots} lots taken.")
+
+
+def set_stock(*, offer: Offer, lots: int) -> None:
+    """Set how many lots exist (≥ 0). Fewer than are taken is possible, as hardware breaks: the rest shows as `short`."""
+    if lots < 0:
+        raise StockError("Lots cannot be fewer than none.")
+    Offer.objects.filter(pk=offer.pk).update(lots=lots, short=Greatest(0, F("taken") - lots))
+    offer.refresh_from_db(fields=["lots", "taken", "short"])
+
+
+def set_price(*, offer: Offer, term_days: int, unit_price_cents: int) -> Price:
+    """Set the price of one lot for a term, in US cents. Orders keep the price they were saved with."""
+    price, _ = Price.objects.update_or_create(
+        offer=offer, term_days=term_days, defaults={"unit_price_cents": unit_price_cents}
+    )
+    return price
+
+
+def _check(lots: int) -> None:
+    if lots < 1:
+        raise StockError("At least one lot is taken or given back.")
