@@ -270,6 +270,8 @@ SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 WATCH_SECONDS = env.float("WATCH_SECONDS", default=1.0 if NETWORKS_KIND == "simulated" else 4.0)
 # FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1". The demo has prices; a real installation must say its own.
 FIXED_RATES = env.dict("FIXED_RATES", default={"ETH": "3000", "USDT": "1"} if NETWORKS_KIND == "simulated" else {})
+# RATE_QUORUM: how many independent sources must be live for a quote. One while the only source is the operator.
+RATE_QUORUM = 1
 # RATE_MAX_AGE_SECONDS: an older price gives no quote.
 RATE_MAX_AGE_SECONDS = 120
 # RATE_SAMPLE_SECONDS: how often each source is asked.
