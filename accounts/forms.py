@@ -34,6 +34,7 @@ class SignUpForm(forms.Form):
     email = forms.EmailField(
         label=_("Email"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
+    # Without a greatest length in the page: a browser cuts a pasted password silently.
     password1 = PasswordField(label=_("Password"), autocomplete="new-password")
     by_passkey = False  # allauth's view asks
 
@@ -41,14 +42,7 @@ class SignUpForm(forms.Form):
         super().__init__(*args, **kwargs)
         password = self.fields["password1"]
         password.help_text = " ".join(str(text) for text in password_validators_help_texts())
-        # No `maxlength`: a browser cuts a pasted password silently.
-        password.widget.attrs |= {
-            "placeholder": "",
-            "data-password-toggle": "",
-            "data-password-strength": "",
-            "data-min-length": settings.PASSWORD_MIN_LENGTH,
-            "data-max-length": settings.PASSWORD_MAX_LENGTH,
-        }
+        password.widget.attrs["placeholder"] = ""
 
     def clean_email(self) -> str:
         return normalise(self.cleaned_data["email"])
@@ -79,7 +73,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]  # allauth is not typed
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["login"].widget.attrs |= {"autocomplete": "username", "placeholder": ""}
-        self.fields["password"].widget.attrs |= {"placeholder": "", "data-password-toggle": ""}
+        self.fields["password"].widget.attrs |= {"placeholder": ""}
 
     def clean_login(self) -> str:
         return normalise(self.cleaned_data["login"])

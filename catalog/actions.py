@@ -1,8 +1,10 @@
 """Every write to the catalog. Taking and giving back lots happens inside the transaction of whoever asks."""
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
+from . import sample
 from .models import Offer, Price
 
 
@@ -40,6 +42,36 @@ def set_price(*, offer: Offer, term_days: int, unit_price_cents: int) -> Price:
         offer=offer, term_days=term_days, defaults={"unit_price_cents": unit_price_cents}
     )
     return price
+
+
+def publish(*, offers: QuerySet[Offer], published: bool) -> int:
+    """Show or hide offers and return how many changed. A hidden one takes no orders; those that exist go on."""
+    return offers.exclude(published=published).update(published=published)
+
+
+def load_sample_catalog(*, reset: bool = False) -> int:
+    """Add the sample offers that are missing and return how many; `reset` also undoes what operators edited."""
+    with transaction.atomic():
+        known = {offer.slug: offer for offer in Offer.objects.all()}
+        new = [one for one in sample.read() if one.slug not in known]
+        for one in new:
+            offer = Offer.objects.create(slug=one.slug, **one.facts)
+            Price.objects.bulk_create(
+                Price(offer=offer, term_days=term, unit_price_cents=cents) for term, cents in one.cents.items()
+            )
+        if reset:
+            for one in sample.read():
+                if one.slug in known:
+                    _reset(known[one.slug], one)
+    return len(new)
+
+
+def _reset(offer: Offer, one: sample.SampleOffer) -> None:
+    facts = {name: value for name, value in one.facts.items() if name != "lots"}
+    Offer.objects.filter(pk=offer.pk).update(**facts, published=True)
+    set_stock(offer=offer, lots=one.facts["lots"])
+    for term, cents in one.cents.items():
+        set_price(offer=offer, term_days=term, unit_price_cents=cents)
 
 
 def _check(lots: int) -> None:

@@ -44,7 +44,7 @@ class Offer(models.Model):
     memory_gb = models.PositiveIntegerField(_("memory per card, GB"), validators=[MinValueValidator(1)])
     memory_type = models.CharField(_("memory type"), max_length=30)
     usable_mib = models.PositiveIntegerField(_("usable memory per device, MiB"), null=True, blank=True)
-    bandwidth_gbps = models.PositiveIntegerField(_("memory bandwidth, GB/s"))
+    bandwidth_gbps = models.PositiveIntegerField(_("memory bandwidth, GB/s"), validators=[MinValueValidator(1)])
     board_power_w = models.PositiveIntegerField(_("board power, W"))
     backend = models.CharField(_("backend"), max_length=10, choices=Backend)
     devices_per_card = models.PositiveSmallIntegerField(
@@ -67,7 +67,8 @@ class Offer(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(taken__lte=F("lots") + F("short")), name="offer_never_oversold"),
             models.CheckConstraint(
-                condition=Q(cards_per_lot__gte=1, devices_per_card__gte=1, memory_gb__gte=1), name="offer_holds_cards"
+                condition=Q(cards_per_lot__gte=1, devices_per_card__gte=1, memory_gb__gte=1, bandwidth_gbps__gte=1),
+                name="offer_holds_cards",
             ),
             models.CheckConstraint(condition=Q(backend__in=Backend.values), name="offer_backend_known"),
         ]
@@ -86,6 +87,31 @@ class Offer(models.Model):
     @property
     def available_cards(self) -> int:
         return self.available_lots * self.cards_per_lot
+
+    @property
+    def memory_per_device_gb(self) -> int:
+        """What one device sees: some cards are two devices, each with half of the memory."""
+        return self.memory_gb // self.devices_per_card
+
+    @property
+    def usable_gib(self) -> float | None:
+        """Usable memory of one device in GiB (1 GiB = 1,024 MiB); None when nobody has measured it."""
+        return None if self.usable_mib is None else self.usable_mib / 1024
+
+    @property
+    def full_read_ms(self) -> float:
+        """Milliseconds to read the whole memory once at full bandwidth: the least time of a step that needs all of it."""
+        return self.memory_gb / self.bandwidth_gbps * 1000
+
+    @property
+    def term_prices(self) -> list[tuple[int, int | None]]:
+        """Each term in days with the price of one lot in US cents; None for a term that is not offered."""
+        cents = {price.term_days: price.unit_price_cents for price in self.prices.all()}
+        return [(term, cents.get(term)) for term in TERMS]
+
+    def unit_price_cents(self, term_days: int) -> int | None:
+        """Return the price of one lot for a term; None when it is not offered."""
+        return dict(self.term_prices).get(term_days)
 
 
 class Price(models.Model):
