@@ -19,9 +19,9 @@ from typing import Any
 
 import httpx
 import pytest
-from eth_abi import encode
+from eth_abi.abi import encode
 from eth_account import Account
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 from payments.networks.ethereum import Ethereum
 from payments.networks.ethereum_node import EthereumNode
@@ -53,8 +53,16 @@ class Anvil:
 
     def start(self) -> None:
         """Start the node and wait until it answers."""
-        command = [anvil_path(), "--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(CHAIN_ID)]
-        command += ["--slots-in-an-epoch", "1", "--no-mining", "--order", "fifo", "--state", self.folder / "state.json"]
+        command = [str(anvil_path()), "--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(CHAIN_ID)]
+        command += [
+            "--slots-in-an-epoch",
+            "1",
+            "--no-mining",
+            "--order",
+            "fifo",
+            "--state",
+            str(self.folder / "state.json"),
+        ]
         with (self.folder / "anvil.log").open("ab") as log:
             self.process = subprocess.Popen([*command, *self.options], stdout=log, stderr=log)
         deadline = time.monotonic() + 20
@@ -125,7 +133,8 @@ class Payer:
         if to is not None:
             transaction["to"] = bytes.fromhex(to[2:])
         self.nonce += 1
-        return "0x" + self.account.sign_transaction(transaction).raw_transaction.hex().removeprefix("0x")
+        signed: bytes = self.account.sign_transaction(transaction).raw_transaction
+        return "0x" + bytes(signed).hex()
 
     def sign_call(self, contract: str, signature: str, *arguments: Any, value: int = 0) -> str:
         """Return a signed call of a contract: `sign_call(token, "transfer(address,uint256)", address, 5)`."""

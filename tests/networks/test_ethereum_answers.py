@@ -168,7 +168,11 @@ def test_what_somebody_is_told(httpserver: HTTPServer, body: str) -> None:
 
 
 def test_a_slow_node(httpserver: HTTPServer) -> None:
-    httpserver.expect_request("/").respond_with_handler(lambda request: (time.sleep(0.5), Response("{}"))[1])
+    def slow(request: Request) -> Response:
+        time.sleep(0.5)
+        return Response("{}")
+
+    httpserver.expect_request("/").respond_with_handler(slow)
     node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=0.1)
     with pytest.raises(Unavailable, match="did not answer within 0.1 seconds"):
         node.head()
@@ -206,7 +210,7 @@ def test_nobody_there() -> None:
 def test_messages_hold_no_credentials(node: EthereumNode, fake: FakeNode) -> None:
     said = []
     for spoiled in (Error(error={"code": 1, "message": "no"}), {"number": 5}, None):
-        fake.spoil("eth_getBlockByNumber", lambda _, spoiled=spoiled: spoiled)
+        fake.spoil("eth_getBlockByNumber", always(spoiled))
         with pytest.raises((Unavailable, BadAnswer)) as caught:
             node.head()
         said.append(str(caught.value))
@@ -230,6 +234,10 @@ def change(field: str, value: Any) -> Callable[[Any], Any]:
         return answer
 
     return apply
+
+
+def always(answer: Any) -> Callable[[Any], Any]:
+    return lambda _: answer
 
 
 REMOVED = object()
