@@ -92,7 +92,7 @@ TEMPLATES: list[dict[str, Any]] = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # --- database ---------------------------------------------------------------------------------------------------
-DATABASES: dict[str, Any] = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
+DATABASES: dict[str, Any] = {"default": env.database("DATABASE_URL", file=DATA_DIR / "db.sqlite3")}
 _database = DATABASES["default"]
 if "sqlite3" in _database["ENGINE"]:
     # IMMEDIATE: one writer at a time, no "database is locked" half way. FULL: a power cut loses no commit of a ledger.

@@ -112,3 +112,5 @@ def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
         network=network, transfers__credited=False, transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL)
     )
     return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
+
+

@@ -23,8 +23,8 @@ document.addEventListener("click", async (event) => {
   const word = button.querySelector("[data-copy-word]");
   const before = button.dataset.word ?? word.textContent;
   button.dataset.word = before;
-  word.setAttribute("role", "status");
   word.textContent = button.dataset.wordDone;
+  document.getElementById("live").textContent = button.dataset.wordDone;
   button.classList.add("copy-done");
   setTimeout(() => {
     word.textContent = before;
