@@ -31,9 +31,7 @@ class SignUpForm(forms.Form):
 
     first_name = NameField(label=_("First name"), autocomplete="given-name")
     last_name = NameField(label=_("Last name"), autocomplete="family-name")
-    email = forms.EmailField(
-        label=_("Email"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
-    )
+    email = forms.EmailField(label=_("Email"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
     # Without a greatest length in the page: a browser cuts a pasted password silently.
     password1 = PasswordField(label=_("Password"), autocomplete="new-password")
     by_passkey = False  # allauth's view asks

@@ -32,9 +32,7 @@ def rotate(token: str) -> str:
 class EncryptedTextField(models.TextField):
     """Text that is ciphertext in the database: it can be asked for its presence, never filtered or sorted by."""
 
-    def from_db_value(
-        self, value: str | None, expression: Expression, connection: BaseDatabaseWrapper
-    ) -> str | None:
+    def from_db_value(self, value: str | None, expression: Expression, connection: BaseDatabaseWrapper) -> str | None:
         return None if value is None else decrypt(value)
 
     def get_prep_value(self, value: Any) -> str | None:

@@ -29,7 +29,7 @@ def give_back_lots(offer_id: int, lots: int) -> None:
 
 
 def set_stock(*, offer: Offer, lots: int) -> None:
-    """Set how many lots exist (≥ 0). Fewer than are taken is possible, as hardware breaks: the rest shows as `short`."""
+    """Set how many lots exist (≥ 0). Hardware breaks: when more are taken, the rest shows as `short`."""
     if lots < 0:
         raise StockError("Lots cannot be fewer than none.")
     Offer.objects.filter(pk=offer.pk).update(lots=lots, short=Greatest(0, F("taken") - lots))

@@ -46,7 +46,7 @@ class OfferAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ("name", "slug", "architecture")
     ordering = ("position", "id")
     readonly_fields = ("taken", "free", "short")
-    prepopulated_fields = {"slug": ("name",)}  # noqa: RUF012
+    prepopulated_fields = {"slug": ("name",)}
     inlines = (PriceInline,)
     actions = ("show", "hide")
 
@@ -82,6 +82,4 @@ class OfferAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         for price in formset.save(commit=False):
-            actions.set_price(
-                offer=price.offer, term_days=price.term_days, unit_price_cents=price.unit_price_cents
-            )
+            actions.set_price(offer=price.offer, term_days=price.term_days, unit_price_cents=price.unit_price_cents)

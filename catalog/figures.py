@@ -18,5 +18,5 @@ class Figures:
 
     @property
     def total_cents(self) -> int:
-        """Price × lots (CAT-4): cards per lot never enter, as the price is of the whole lot."""
+        """Price times lots (CAT-4): cards per lot never enter, as the price is of the whole lot."""
         return self.unit_price_cents * self.lots

@@ -1,6 +1,6 @@
 """What a visitor may ask of the list and of an offer. Both forms live in the address of the page."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -33,7 +33,11 @@ class FilterForm(forms.Form):
         choices=memory_choices,
     )
     term = forms.TypedChoiceField(
-        label=_("Term for sorting by price"), required=False, coerce=int, empty_value=TERMS[0], choices=term_choices
+        label=_("Term"),
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=lambda: [("", _("Any")), *term_choices()],
     )
     sort = forms.ChoiceField(
         label=_("Sort by"),
@@ -49,14 +53,15 @@ class FilterForm(forms.Form):
 
     def __init__(self, *args: Any, vendors: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["vendor"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("Any")), *[(vendor, vendor) for vendor in vendors]]
+        cast(forms.ChoiceField, self.fields["vendor"]).choices = [
+            ("", _("Any")),
+            *[(vendor, vendor) for vendor in vendors],
+        ]
 
     def wishes(self) -> dict[str, Any]:
         """Return the wishes that can be met, by name."""
         self.is_valid()
-        return self.cleaned_data
+        return {name: wish for name, wish in self.cleaned_data.items() if wish}
 
 
 class ChoiceForm(forms.Form):

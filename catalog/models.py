@@ -100,7 +100,7 @@ class Offer(models.Model):
 
     @property
     def full_read_ms(self) -> float:
-        """Milliseconds to read the whole memory once at full bandwidth: the least time of a step that needs all of it."""
+        """Milliseconds to read the whole memory once: the least time of a step that needs all of it."""
         return self.memory_gb / self.bandwidth_gbps * 1000
 
     @property

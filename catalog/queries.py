@@ -8,7 +8,7 @@ from django.db.models import F, OuterRef, Subquery
 from .architectures import newer_than
 from .models import TERMS, Offer, OfferQuerySet, Price
 
-SORTS = ("position", "price", "memory", "name")
+ORDERS = {"memory": ("-memory_gb", "position", "id"), "name": ("name",)}
 
 
 def published() -> OfferQuerySet:
@@ -32,11 +32,11 @@ def matching(wishes: Mapping[str, Any]) -> OfferQuerySet:
             offers = offers.filter(**{lookup: wishes[wish]})
     if wishes.get("available"):
         offers = offers.available()
-    return _sorted(offers, wishes.get("sort") or SORTS[0], wishes.get("term") or TERMS[0])
+    return _sorted(offers, wishes.get("sort", ""), wishes.get("term") or TERMS[0])
 
 
 def related(offer: Offer) -> list[tuple[str, Offer]]:
-    """Return published offers of the same backend and memory: ("same", …) architecture first, then ("newer", …) ones."""
+    """Return published offers of the same backend and memory: ("same", offer) architecture, then ("newer", offer)."""
     twins = published().filter(backend=offer.backend, memory_gb=offer.memory_gb).exclude(pk=offer.pk)
     same = [("same", twin) for twin in twins if twin.architecture == offer.architecture]
     newer = [("newer", twin) for twin in twins if twin.architecture in newer_than(offer.architecture)]
@@ -47,4 +47,4 @@ def _sorted(offers: OfferQuerySet, sort: str, term: int) -> OfferQuerySet:
     if sort == "price":
         price = Price.objects.filter(offer=OuterRef("pk"), term_days=term).values("unit_price_cents")
         return offers.alias(lot_price=Subquery(price)).order_by(F("lot_price").asc(nulls_last=True), "position", "id")
-    return offers.order_by(*{"memory": ("-memory_gb", "position"), "name": ("name",)}.get(sort, ("position", "id")))
+    return offers.order_by(*ORDERS.get(sort, ("position", "id")))

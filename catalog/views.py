@@ -5,7 +5,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from . import architectures, queries
 from .forms import ChoiceForm, FilterForm
-from .models import TERMS
+from .models import MIN_LOTS, TERMS
 
 
 @require_safe
@@ -14,7 +14,13 @@ def offers(request: HttpRequest) -> HttpResponse:
     """Show the list; to htmx only its results."""
     form = FilterForm(request.GET, vendors=queries.vendors())
     wishes = form.wishes()
-    context = {"form": form, "wishes": wishes, "terms": TERMS, "offers": queries.matching(wishes)}
+    context = {
+        "form": form,
+        "wishes": wishes,
+        "filtered": bool(wishes.keys() - {"sort", "term"}),
+        "terms": TERMS,
+        "offers": queries.matching(wishes),
+    }
     part = "#results" if getattr(request, "htmx", False) else ""
     return render(request, f"catalog/list.html{part}", context)
 
@@ -23,7 +29,7 @@ def offers(request: HttpRequest) -> HttpResponse:
 def offer(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one offer with its configurator; a choice in the address is shown with its figures."""
     found = get_object_or_404(queries.published(), slug=slug)
-    form = ChoiceForm(_choice(request, TERMS[0]), offer=found)
+    form = ChoiceForm({"term": TERMS[0], "lots": MIN_LOTS} | request.GET.dict(), offer=found)
     return render(
         request,
         "catalog/offer.html",
@@ -45,7 +51,3 @@ def figures(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(queries.published(), slug=slug)
     form = ChoiceForm(request.GET, offer=found)
     return render(request, "catalog/figures.html", {"offer": found, "form": form, "figures": form.figures()})
-
-
-def _choice(request: HttpRequest, term: int) -> dict[str, str]:
-    return {"term": str(term), "lots": "1"} | {name: request.GET[name] for name in ("term", "lots") if name in request.GET}

@@ -7,57 +7,148 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Offer',
+            name="Offer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=60, unique=True, verbose_name='address of the page')),
-                ('name', models.CharField(max_length=80, unique=True, verbose_name='name')),
-                ('vendor', models.CharField(max_length=40, verbose_name='vendor')),
-                ('architecture', models.CharField(max_length=40, verbose_name='architecture')),
-                ('arch_code', models.CharField(blank=True, max_length=20, verbose_name='architecture code')),
-                ('memory_gb', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1)], verbose_name='memory per card, GB')),
-                ('memory_type', models.CharField(max_length=30, verbose_name='memory type')),
-                ('usable_mib', models.PositiveIntegerField(blank=True, null=True, verbose_name='usable memory per device, MiB')),
-                ('bandwidth_gbps', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1)], verbose_name='memory bandwidth, GB/s')),
-                ('board_power_w', models.PositiveIntegerField(verbose_name='board power, W')),
-                ('backend', models.CharField(choices=[('CUDA', 'CUDA'), ('ROCm', 'ROCm'), ('Metal', 'Metal')], max_length=10, verbose_name='backend')),
-                ('devices_per_card', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MinValueValidator(1)], verbose_name='devices per card')),
-                ('cards_per_lot', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MinValueValidator(1)], verbose_name='cards per lot')),
-                ('lots', models.PositiveIntegerField(default=0, verbose_name='lots')),
-                ('taken', models.PositiveIntegerField(default=0, editable=False, verbose_name='lots taken')),
-                ('short', models.PositiveIntegerField(default=0, editable=False, verbose_name='lots short')),
-                ('published', models.BooleanField(default=True, verbose_name='published')),
-                ('position', models.PositiveIntegerField(default=0, verbose_name='position')),
-                ('confidence', models.CharField(choices=[('A', 'measured by us'), ('B', 'published by the vendor'), ('C', 'several sources agree'), ('D', 'to be checked')], default='C', max_length=1, verbose_name='confidence')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=60, unique=True, verbose_name="address of the page")),
+                ("name", models.CharField(max_length=80, unique=True, verbose_name="name")),
+                ("vendor", models.CharField(max_length=40, verbose_name="vendor")),
+                ("architecture", models.CharField(max_length=40, verbose_name="architecture")),
+                ("arch_code", models.CharField(blank=True, max_length=20, verbose_name="architecture code")),
+                (
+                    "memory_gb",
+                    models.PositiveIntegerField(
+                        validators=[django.core.validators.MinValueValidator(1)], verbose_name="memory per card, GB"
+                    ),
+                ),
+                ("memory_type", models.CharField(max_length=30, verbose_name="memory type")),
+                (
+                    "usable_mib",
+                    models.PositiveIntegerField(blank=True, null=True, verbose_name="usable memory per device, MiB"),
+                ),
+                (
+                    "bandwidth_gbps",
+                    models.PositiveIntegerField(
+                        validators=[django.core.validators.MinValueValidator(1)], verbose_name="memory bandwidth, GB/s"
+                    ),
+                ),
+                ("board_power_w", models.PositiveIntegerField(verbose_name="board power, W")),
+                (
+                    "backend",
+                    models.CharField(
+                        choices=[("CUDA", "CUDA"), ("ROCm", "ROCm"), ("Metal", "Metal")],
+                        max_length=10,
+                        verbose_name="backend",
+                    ),
+                ),
+                (
+                    "devices_per_card",
+                    models.PositiveSmallIntegerField(
+                        default=1,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="devices per card",
+                    ),
+                ),
+                (
+                    "cards_per_lot",
+                    models.PositiveSmallIntegerField(
+                        default=1,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="cards per lot",
+                    ),
+                ),
+                ("lots", models.PositiveIntegerField(default=0, verbose_name="lots")),
+                ("taken", models.PositiveIntegerField(default=0, editable=False, verbose_name="lots taken")),
+                ("short", models.PositiveIntegerField(default=0, editable=False, verbose_name="lots short")),
+                ("published", models.BooleanField(default=True, verbose_name="published")),
+                ("position", models.PositiveIntegerField(default=0, verbose_name="position")),
+                (
+                    "confidence",
+                    models.CharField(
+                        choices=[
+                            ("A", "measured by us"),
+                            ("B", "published by the vendor"),
+                            ("C", "several sources agree"),
+                            ("D", "to be checked"),
+                        ],
+                        default="C",
+                        max_length=1,
+                        verbose_name="confidence",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'offer',
-                'verbose_name_plural': 'offers',
-                'ordering': ['position', 'id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('taken__lte', django.db.models.expressions.CombinedExpression(models.F('lots'), '+', models.F('short')))), name='offer_never_oversold'), models.CheckConstraint(condition=models.Q(('bandwidth_gbps__gte', 1), ('cards_per_lot__gte', 1), ('devices_per_card__gte', 1), ('memory_gb__gte', 1)), name='offer_holds_cards'), models.CheckConstraint(condition=models.Q(('backend__in', ['CUDA', 'ROCm', 'Metal'])), name='offer_backend_known')],
+                "verbose_name": "offer",
+                "verbose_name_plural": "offers",
+                "ordering": ["position", "id"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "taken__lte",
+                                django.db.models.expressions.CombinedExpression(
+                                    models.F("lots"), "+", models.F("short")
+                                ),
+                            )
+                        ),
+                        name="offer_never_oversold",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("bandwidth_gbps__gte", 1),
+                            ("cards_per_lot__gte", 1),
+                            ("devices_per_card__gte", 1),
+                            ("memory_gb__gte", 1),
+                        ),
+                        name="offer_holds_cards",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("backend__in", ["CUDA", "ROCm", "Metal"])), name="offer_backend_known"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Price',
+            name="Price",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('term_days', models.PositiveSmallIntegerField(choices=[(3, '3'), (7, '7'), (30, '30')], verbose_name='term, days')),
-                ('unit_price_cents', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1)], verbose_name='price per lot, US cents')),
-                ('offer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prices', to='catalog.offer', verbose_name='offer')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "term_days",
+                    models.PositiveSmallIntegerField(
+                        choices=[(3, "3"), (7, "7"), (30, "30")], verbose_name="term, days"
+                    ),
+                ),
+                (
+                    "unit_price_cents",
+                    models.PositiveIntegerField(
+                        validators=[django.core.validators.MinValueValidator(1)], verbose_name="price per lot, US cents"
+                    ),
+                ),
+                (
+                    "offer",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="prices",
+                        to="catalog.offer",
+                        verbose_name="offer",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'price',
-                'verbose_name_plural': 'prices',
-                'ordering': ['offer_id', 'term_days'],
-                'constraints': [models.UniqueConstraint(fields=('offer', 'term_days'), name='price_once_per_term'), models.CheckConstraint(condition=models.Q(('term_days__in', (3, 7, 30))), name='price_term_known'), models.CheckConstraint(condition=models.Q(('unit_price_cents__gte', 1)), name='price_positive')],
+                "verbose_name": "price",
+                "verbose_name_plural": "prices",
+                "ordering": ["offer_id", "term_days"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("offer", "term_days"), name="price_once_per_term"),
+                    models.CheckConstraint(condition=models.Q(("term_days__in", (3, 7, 30))), name="price_term_known"),
+                    models.CheckConstraint(condition=models.Q(("unit_price_cents__gte", 1)), name="price_positive"),
+                ],
             },
         ),
     ]

@@ -25,7 +25,7 @@ def stock(offer: Offer) -> str:
 
 @register.filter
 def lot_content(offer: Offer) -> str:
-    """Say what one lot is: {{ offer|lot_content }} gives "1 lot = 2 × B200 (SXM)"."""
+    """Say which cards one lot holds, with the name of the card: {{ offer|lot_content }}."""
     return gettext("1 lot = %(cards)d × %(name)s") % {"cards": offer.cards_per_lot, "name": offer.name}
 
 

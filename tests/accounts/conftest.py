@@ -1,20 +1,10 @@
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from accounts.models import User
 
 PASSWORD = "correct horse battery staple"
-
-
-@pytest.fixture(autouse=True)
-def fresh_throttles() -> Iterator[None]:
-    """Throttles count in the cache: no test pays for another one's guesses."""
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

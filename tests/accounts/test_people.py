@@ -35,8 +35,11 @@ def test_names_are_required(ada: User) -> None:
 def test_the_owner_is_made_once_and_the_password_told_once() -> None:
     password = ensure_owner("Owner@Example.com")
     owner = User.objects.get(email="owner@example.com")
-    assert password and len(password) >= 20
-    assert owner.is_superuser and owner.is_staff and owner.check_password(password)
+    assert password
+    assert len(password) >= 20
+    assert owner.is_superuser
+    assert owner.is_staff
+    assert owner.check_password(password)
     assert ensure_owner("owner@example.com") is None
     assert User.objects.get(pk=owner.pk).password == owner.password
 
@@ -55,7 +58,8 @@ def test_acc_11_a_command_gives_the_owner_a_new_password_and_ends_the_sessions(c
     call_command("resetowner", stdout=out)
     new = out.getvalue().split()[-1]
     owner = User.objects.get()
-    assert owner.check_password(new) and not owner.check_password(str(old))
+    assert owner.check_password(new)
+    assert not owner.check_password(str(old))
     assert not UserSession.objects.exists()
     assert "_auth_user_id" not in client.session
 
