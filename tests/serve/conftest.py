@@ -31,7 +31,9 @@ def limit_files() -> None:
 def serve(on_sqlite: None) -> Serve:
     """Return a function that starts serve where it must refuse, and returns the ended process."""
 
-    def start(folder: Path, port: int, *, disk_is_full: bool = False, **more: str) -> "subprocess.CompletedProcess[str]":
+    def start(
+        folder: Path, port: int, *, disk_is_full: bool = False, **more: str
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"],
             cwd=settings.BASE_DIR,
@@ -45,8 +47,8 @@ def serve(on_sqlite: None) -> Serve:
     return start
 
 
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def installation(on_sqlite: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the data folder of a demo that was served and stopped before."""
     folder = tmp_path_factory.mktemp("installation")
     served = Served(folder, free_port())
@@ -55,9 +57,9 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def running(installation: Path, on_sqlite: None) -> "Iterator[Served]":
-    """Yield a site that serves."""
+@pytest.fixture(scope="module")
+def running(installation: Path) -> "Iterator[Served]":
+    """Yield a site that serves all tests of a module."""
     served = Served(installation, free_port())
     try:
         served.wait_until_it_answers()

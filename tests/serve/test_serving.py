@@ -24,12 +24,13 @@ def test_health_tells_of_the_embedded_worker(running) -> None:
     assert facts["worker_seen_seconds_ago"] < 30
 
 
-def test_stops_when_asked(running) -> None:
-    assert running.stop() == 0
-    assert "Traceback" not in running.said()
-
-
 def test_owner_password_is_shown_once(installation: Path, running) -> None:
     first, *others = sorted(installation.parent.glob(f"{installation.name}.*.log"), key=lambda log: log.stat().st_mtime)
     assert "shown only this once" in first.read_text()
     assert not any("shown only this once" in log.read_text() for log in others)
+
+
+def test_stops_when_asked(running) -> None:
+    """The last test of the module, since it ends the site of the others."""
+    assert running.stop() == 0
+    assert "Traceback" not in running.said()
