@@ -4,9 +4,12 @@ import os
 import sys
 from typing import Any
 
+import django_stubs_ext
 from django.utils.csp import CSP
 
 from .env import BASE_DIR, data_dir, env, local_secret
+
+django_stubs_ext.monkeypatch()  # models and admins name what they hold, as types
 
 DEBUG = env.bool("DEBUG", default=False)
 TESTING = "pytest" in sys.modules

@@ -19,6 +19,10 @@ class Word:
     text: "str | Promise" = ""
     at: datetime | None = None
 
+    @property
+    def label(self) -> "str | Promise":
+        return self.word
+
 
 def payment_word(order: Order) -> Word:
     """Return what is true of an order's money as far as the order itself knows (lists need no more)."""

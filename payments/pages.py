@@ -12,6 +12,7 @@ from orders.models import Order
 from orders.words import Word
 
 from .models import ChainTransfer, NetworkCursor, PaymentIntent
+from .networks.base import Asset
 from .registry import Method, families
 from .registry import method as method_by_code
 from .words import Progress, intent_word, may_send
@@ -26,6 +27,30 @@ class IntentPage:
     transfers: list[ChainTransfer]
     cursor: NetworkCursor | None
     now: datetime
+
+    @property
+    def asset(self) -> Asset:
+        return self.method.asset
+
+    @property
+    def network_name(self) -> str:
+        return self.method.family.name
+
+    @property
+    def may_declare(self) -> bool:
+        """Whether "I paid" makes sense: not once the money is settled or credited."""
+        return self.intent.declared_at is None and self.intent.settlement == PaymentIntent.Settlement.UNSETTLED
+
+    @property
+    def may_cancel(self) -> bool:
+        return self.intent.ended_at is None and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
+
+    @property
+    def last_look_seconds(self) -> int | None:
+        """Seconds since the last complete pass over the network."""
+        if self.cursor is None or self.cursor.last_pass_at is None:
+            return None
+        return max(int((self.now - self.cursor.last_pass_at).total_seconds()), 0)
 
     @cached_property
     def progress(self) -> Progress:
@@ -69,9 +94,9 @@ class IntentPage:
         return ", ".join(sample["source"] for sample in self.intent.rate_evidence.get("samples", []))
 
     @property
-    def is_done(self) -> bool:
-        """Whether nothing on the page will change by itself any more."""
-        return self.word.code in ("cancelled", "expired", "credited", "late")
+    def polls(self) -> bool:
+        """Whether something on the page may still change by itself."""
+        return self.word.code not in ("cancelled", "expired", "credited", "late")
 
     @property
     def waits_for_clock(self) -> bool:

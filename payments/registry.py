@@ -79,6 +79,6 @@ def node(network: str) -> Node:
     family = families()[network]
     if is_simulated():
         simulated = import_string(SIMULATED_NODE)
-        return cast(Node, simulated(family, simulated_chain(network), str(Installation.objects.get().identity)))
+        return cast(Node, simulated(family, simulated_chain(network).path, str(Installation.objects.get().identity)))
     path, url, key = REAL_NODES[network]
     return cast(Node, import_string(path)(family, getattr(settings, url), getattr(settings, key)))

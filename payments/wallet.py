@@ -9,10 +9,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from money.units import plain
+
 from .forms import PayForm
 from .models import PaymentIntent
 from .pages import page_of
-from .registry import is_simulated, method, simulated_chain
+from .networks.simulated_chain import Sent
+from .registry import is_simulated, method, methods, simulated_chain
+
+
+NETWORK = "ethereum"
 
 
 @login_required
@@ -20,10 +26,10 @@ def wallet(request: HttpRequest) -> HttpResponse:
     """Show the wallet, filled in for an intent of this customer; pay or mine on POST."""
     if not is_simulated():
         raise Http404("real networks have no demo wallet")
-    intent = asked_intent(request)
+    intent, chain = asked_intent(request), simulated_chain(NETWORK)
     form = PayForm(initial=filled(intent) if intent else None)
-    if request.method == "POST" and "mine" in request.POST:
-        simulated_chain(request.POST.get("network", "ethereum")).mine()
+    if request.method == "POST" and request.POST.get("action") == "mine":
+        chain.mine()
         messages.success(request, _("A block was mined."))
         return redirect(request.get_full_path())
     if request.method == "POST":
@@ -32,8 +38,13 @@ def wallet(request: HttpRequest) -> HttpResponse:
             pay(form)
             messages.success(request, _("Sent. The network will put it into its next block."))
             return redirect(reverse("payments:intent", args=[intent.pk]) if intent else request.get_full_path())
-    recent = simulated_chain("ethereum").recent(10)
-    return render(request, "payments/wallet.html", {"form": form, "intent": intent, "recent": recent})
+    context = {
+        "form": form,
+        "head": chain.head().height,
+        "back_url": reverse("payments:intent", args=[intent.pk]) if intent else "",
+        "transfers": [row(sent) for sent in chain.recent(10)],
+    }
+    return render(request, "payments/wallet.html", context)
 
 
 def pay(form: PayForm) -> None:
@@ -55,3 +66,18 @@ def asked_intent(request: HttpRequest) -> PaymentIntent | None:
 def filled(intent: PaymentIntent) -> dict[str, str]:
     page = page_of(intent)
     return {"method": intent.method, "address": page.address_text, "amount": page.amount_text}
+
+
+def row(sent: Sent) -> dict[str, object]:
+    """Return one line of the wallet's list."""
+    chosen = {m.code: m for m in methods()}.get(sent.payment.method or "")
+    included = sent.block is not None
+    return {
+        "amount_text": plain(sent.payment.amount, chosen.asset.decimals) if chosen else str(sent.payment.amount),
+        "symbol": chosen.asset.symbol if chosen else sent.payment.contract or "",
+        "network_name": chosen.family.name if chosen else NETWORK,
+        "address": chosen.family.display(sent.payment.address) if chosen else sent.payment.address,
+        "at": sent.block.time if sent.block else None,
+        "meaning": "good" if included else "waiting",
+        "word": _("in a block") if included else _("waiting for a block"),
+    }

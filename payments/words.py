@@ -49,7 +49,7 @@ def live_word(intent: PaymentIntent, live: Sequence[ChainTransfer], progress: Pr
     if any(t.status == Status.SEEN for t in live):
         return Word("seen", _("Seen"), "waiting", _("The network knows your transfer. It is not in a block yet."))
     if intent.funding == Funding.PARTIAL and not intent.late:
-        return Word("partial", _("Partly paid"), "attention", _("Less than the exact amount has arrived so far."))
+        return Word("partly_paid", _("Partly paid"), "attention", _("Less than the exact amount has arrived so far."))
     steps = {"done": min(progress.confirmations, progress.needed), "needed": progress.needed}
     label = _("Confirming, %(done)d of %(needed)d") % steps
     return Word("confirming", label, "waiting", _("Your transfer is in a block. You need not do anything."))

@@ -11,7 +11,8 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test import TransactionTestCase
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django.fixtures import Settings
+from story import Network
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,7 +26,7 @@ CHROMIUM_FLAGS = (
 
 
 @pytest.fixture(autouse=True)
-def _quick_and_clean(settings: SettingsWrapper) -> None:
+def _quick_and_clean(settings: Settings) -> None:
     """Hash passwords quickly, and let no test see what another one cached."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
@@ -101,3 +102,10 @@ def _flush_append_only(test: Any) -> None:
 
 
 TransactionTestCase._fixture_teardown = _flush_append_only  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def network(settings: Settings, tmp_path: Path, db: None) -> Network:
+    """Return the simulated network of a newborn installation: watched once, with addresses and prices."""
+    settings.DATA_DIR = tmp_path
+    return Network().open()

@@ -38,6 +38,8 @@ class EthereumNode:
         """Return the hash of block 0 and the chain id. ForeignChain if the node is on another chain than configured."""
         with self._reading("its chain id and first block"):
             number, block = self.rpc.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["0x0", False])])
+            if block is None:
+                raise Unavailable(f"{self.rpc.node} does not know the first block yet.")
             chain_id, first = _number(number), block["hash"].lower()
         if chain_id != self.family.chain_id:
             raise ForeignChain(
@@ -96,7 +98,7 @@ class EthereumNode:
                 code = self.rpc.call("eth_getCode", contract, "latest")
                 if len(code) <= 2:
                     raise BadAnswer(f"There is no contract of {asset.symbol} at {contract} on this chain.")
-                decimals = int(self.rpc.call("eth_call", {"to": contract, "data": DECIMALS}, "latest"), 16)
+                decimals = _number(self.rpc.call("eth_call", {"to": contract, "data": DECIMALS}, "latest"))
             if decimals != asset.decimals:
                 raise BadAnswer(
                     f"The contract of {asset.symbol} at {contract} has {decimals} decimals, not {asset.decimals}."
@@ -138,11 +140,9 @@ class EthereumNode:
 
     def _logs(self, block: Block) -> list[tuple[str, Json]]:
         """Return payee and log of each transfer of the pinned tokens in this block; every log is checked to be one."""
-        logs = self.rpc.call(
-            "eth_getLogs", {"blockHash": block.hash, "address": list(self.tokens), "topics": [TRANSFER]}
-        )
+        wanted = {"blockHash": block.hash, "address": list(self.tokens), "topics": [TRANSFER]}
         found = []
-        for log in logs:
+        for log in _list(self.rpc.call("eth_getLogs", wanted)):
             topics, data = log["topics"], log["data"]
             if log["blockHash"].lower() != block.hash or _number(log["blockNumber"]) != block.height:
                 raise BadAnswer(f"{self.rpc.node} gave a log of another block than {block.height}.")
@@ -150,7 +150,7 @@ class EthereumNode:
                 raise BadAnswer(f"{self.rpc.node} gave a log of block {block.height} that was not asked for.")
             if len(topics) != 3 or len(topics[2]) != 66 or len(data) != 66:
                 raise BadAnswer(f"{self.rpc.node} gave a transfer log of another shape in block {block.height}.")
-            if not log.get("removed") and int(data, 16):
+            if not log.get("removed") and _number(data):
                 found.append((_payee(log), log))
         return found
 
@@ -168,7 +168,7 @@ class EthereumNode:
         return {txid: receipt for txid, receipt in receipts.items() if receipt is not None}
 
     def _coin_transfer(self, tx: Json, block: Block) -> Transfer:
-        amount = int(tx["value"], 16)
+        amount = _number(tx["value"])
         return Transfer(tx["hash"].lower(), VALUE, tx["to"].lower(), amount, self.coin.method, None, block)
 
     def _token_transfer(self, log: Json, receipt: Json, block: Block) -> Transfer:
@@ -197,7 +197,7 @@ class EthereumNode:
         found = self.rpc.batch([("eth_getTransactionByHash", [txid]) for txid in txids])
         if None in found:
             raise Unavailable(f"The {self.family.name} chain changed while it was read.")
-        return {txid: ((tx["to"] or "").lower(), int(tx["value"], 16)) for txid, tx in zip(txids, found, strict=True)}
+        return {txid: ((tx["to"] or "").lower(), _number(tx["value"])) for txid, tx in zip(txids, found, strict=True)}
 
     def _canonical(self, heights: set[int]) -> dict[int, Block]:
         raws = self.rpc.batch([("eth_getBlockByNumber", [hex(height), False]) for height in sorted(heights)])
@@ -246,7 +246,16 @@ class EthereumNode:
 
 
 def _number(text: str) -> int:
+    """Read a quantity or a word: at most 256 bits, never negative."""
+    if not text.startswith("0x") or len(text) > 66:
+        raise ValueError(f"{text!r:.80} is no number")
     return int(text, 16)
+
+
+def _list(answer: Any) -> list[Json]:
+    if not isinstance(answer, list):
+        raise TypeError(f"{answer!r:.80} is no list")
+    return answer
 
 
 def _block(raw: Json) -> Block:
@@ -256,7 +265,7 @@ def _block(raw: Json) -> Block:
 
 def _coins(raw: Json) -> list[tuple[str, Json]]:
     """Return payee and transaction of each that carries the coin itself."""
-    return [(tx["to"].lower(), tx) for tx in raw["transactions"] if tx["to"] and tx["value"] != "0x0"]
+    return [(tx["to"].lower(), tx) for tx in _list(raw["transactions"]) if tx["to"] and tx["value"] != "0x0"]
 
 
 def _payee(log: Json) -> str:
@@ -264,7 +273,7 @@ def _payee(log: Json) -> str:
 
 
 def _content(log: Json) -> tuple[str, str, int]:
-    return log["address"].lower(), _payee(log), int(log["data"], 16)
+    return log["address"].lower(), _payee(log), _number(log["data"])
 
 
 def _content_at(receipt: Json, position: str) -> tuple[str, str, int] | None:

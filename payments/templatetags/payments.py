@@ -7,7 +7,7 @@ from orders.words import Word, payment_word
 from payments.pages import pages_of
 
 register = template.Library()
-SHOWN_FIRST = ("paid", "help", "confirming", "seen", "partial", "declared", "waiting")
+SHOWN_FIRST = ("paid", "help", "confirming", "seen", "partly_paid", "declared", "waiting")
 
 
 @register.inclusion_tag("payments/_panel.html")

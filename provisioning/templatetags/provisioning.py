@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from django import template
+from django.utils import timezone
 
 from orders.models import Order
 from orders.words import Word
@@ -24,8 +25,17 @@ def rental_panel(order: Order) -> dict[str, object]:
         "order": order,
         "rental": rental,
         "provisioning": provisioning_word(order, rental),
-        "period": period_word(order, rental),
+        "progress": progress_of(rental) if rental else None,
     }
+
+
+def progress_of(rental: Rental) -> dict[str, int] | None:
+    """Return how much of the period has passed, in seconds; none before hand-over."""
+    if rental.started_at is None or rental.ends_at is None:
+        return None
+    length = int((rental.ends_at - rental.started_at).total_seconds())
+    elapsed = int((timezone.now() - rental.started_at).total_seconds())
+    return {"length": length, "elapsed": min(max(elapsed, 0), length)}
 
 
 @register.simple_tag

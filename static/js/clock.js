@@ -1,8 +1,9 @@
 /* Times in the reader's zone with UTC beside them, and countdowns that trust the server's clock, not the reader's. */
-const language = document.documentElement.lang || "en";
-const zoned = new Intl.DateTimeFormat(language, {
-  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short",
-});
+const page = document.documentElement.lang || "en";
+const language = page === "en" ? "en-GB" : page; // day before month, as everywhere on the site
+const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
+const zoned = { full: new Intl.DateTimeFormat(language, { ...parts, year: "numeric" }), short: new Intl.DateTimeFormat(language, parts) };
+const thisYear = new Date().getFullYear();
 const inUtc = Intl.DateTimeFormat().resolvedOptions().timeZone === "UTC";
 const born = new WeakMap(); // countdown element -> [server's now, our monotonic now] when it appeared
 
@@ -11,8 +12,14 @@ function localise() {
   for (const element of document.querySelectorAll("time[data-local]:not([title])")) {
     const utc = element.textContent.trim();
     element.title = utc;
-    element.textContent = zoned.format(new Date(element.dateTime));
-    if (element.dataset.local !== "short") element.append(` (${utc.slice(-9)})`); // "14:32 UTC"
+    const at = new Date(element.dateTime);
+    const short = element.dataset.local === "short" && at.getFullYear() === thisYear;
+    element.textContent = zoned[short ? "short" : "full"].format(at);
+    if (element.dataset.local === "short") continue;
+    const beside = document.createElement("span");
+    beside.className = "nowrap";
+    beside.textContent = `(${utc.slice(-9)})`; // "14:32 UTC"
+    element.append(" ", beside);
   }
 }
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import httpx
 import pytest
-from eth_abi import encode
+from eth_abi.abi import encode
 from eth_account import Account
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 from payments.networks.ethereum import Ethereum
 from payments.networks.ethereum_node import EthereumNode
@@ -53,8 +53,16 @@ class Anvil:
 
     def start(self) -> None:
         """Start the node and wait until it answers."""
-        command = [anvil_path(), "--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(CHAIN_ID)]
-        command += ["--slots-in-an-epoch", "1", "--no-mining", "--order", "fifo", "--state", self.folder / "state.json"]
+        command = [str(anvil_path()), "--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(CHAIN_ID)]
+        command += [
+            "--slots-in-an-epoch",
+            "1",
+            "--no-mining",
+            "--order",
+            "fifo",
+            "--state",
+            str(self.folder / "state.json"),
+        ]
         with (self.folder / "anvil.log").open("ab") as log:
             self.process = subprocess.Popen([*command, *self.options], stdout=log, stderr=log)
         deadline = time.monotonic() + 20
@@ -119,13 +127,20 @@ class Payer:
             "value": value,
             "data": data,
             "gas": gas,
-            "maxFeePerGas": 20 * 10**9,
+            "maxFeePerGas": 20 * tip,
             "maxPriorityFeePerGas": tip,
         }
         if to is not None:
             transaction["to"] = bytes.fromhex(to[2:])
         self.nonce += 1
-        return "0x" + self.account.sign_transaction(transaction).raw_transaction.hex().removeprefix("0x")
+        signed: bytes = self.account.sign_transaction(transaction).raw_transaction
+        return "0x" + bytes(signed).hex()
+
+    def sign_call(self, contract: str, signature: str, *arguments: Any, value: int = 0) -> str:
+        """Return a signed call of a contract: `sign_call(token, "transfer(address,uint256)", address, 5)`."""
+        types = signature[signature.index("(") + 1 : -1].split(",")
+        data = keccak(text=signature)[:4] + encode(types, arguments)
+        return self.sign(contract, value, "0x" + data.hex())
 
     def submit(self, raw: str) -> str:
         """Send a signed transaction and return its id."""
@@ -137,11 +152,11 @@ class Payer:
 
     def pay_token(self, token: str, address: str, amount: int) -> str:
         """Send a token."""
-        return self.submit(self.sign(token, data=call("transfer(address,uint256)", address, amount)))
+        return self.call(token, "transfer(address,uint256)", address, amount)
 
     def call(self, contract: str, signature: str, *arguments: Any, value: int = 0) -> str:
         """Call a contract."""
-        return self.submit(self.sign(contract, value, call(signature, *arguments)))
+        return self.submit(self.sign_call(contract, signature, *arguments, value=value))
 
     def deploy(self, name: str, types: Sequence[str] = (), arguments: Sequence[Any] = ()) -> str:
         """Put a compiled contract on the chain, in a block of its own, and return its address."""
@@ -149,12 +164,6 @@ class Payer:
         txid = self.submit(self.sign(None, data=code + encode(types, arguments).hex(), gas=3_000_000))
         self.anvil.mine()
         return str(self.anvil.receipt(txid)["contractAddress"])
-
-
-def call(signature: str, *arguments: Any) -> str:
-    """Return the data of a contract call: `call("transfer(address,uint256)", address, 5)`."""
-    types = signature[signature.index("(") + 1 : -1].split(",")
-    return "0x" + (keccak(text=signature)[:4] + encode(types, arguments)).hex()
 
 
 @pytest.fixture

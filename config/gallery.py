@@ -1,0 +1,3 @@
+from django.http import HttpRequest, HttpResponse
+def gallery(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("")
