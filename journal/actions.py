@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from accounts.models import User
 from django.utils import timezone
+
+from accounts.models import User
 
 from .models import Card
 

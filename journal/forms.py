@@ -1,21 +1,22 @@
 from typing import Any, cast
 
-from accounts.models import User
 from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
+
+from accounts.models import User
 from orders.models import Order
 
 from .models import Card
 
 
-class OrderField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for the type checker only
+class OrderField(forms.ModelChoiceField[Order]):
     def label_from_instance(self, order: Order) -> str:
         term = ngettext("%(days)d day", "%(days)d days", order.term_days) % {"days": order.term_days}
         return f"{order.number} · {order.offer_name} · {term}"
 
 
-class CardForm(forms.ModelForm):  # type: ignore[type-arg]
+class CardForm(forms.ModelForm[Card]):
     """A card as its owner writes it: only the question is needed, and only their own orders can be named."""
 
     class Meta:

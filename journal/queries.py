@@ -1,8 +1,9 @@
 """Reads of the journal. Nobody reads another person's cards: for them they do not exist."""
 
-from accounts.models import User
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
+
+from accounts.models import User
 
 from .models import Card
 

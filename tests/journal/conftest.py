@@ -1,9 +1,10 @@
 from collections.abc import Callable
 
 import pytest
+from django.test import Client
+
 from accounts.models import User
 from catalog.models import Offer
-from django.test import Client
 from journal.models import Card
 from orders.models import Order
 
