@@ -32,7 +32,7 @@ class Keeper(threading.Thread):
         while not self.stopping.is_set():
             try:
                 self.work()
-            except Exception:
+            except BaseException:  # a SystemExit ends a thread just as silently
                 logger.exception("The embedded %s failed", self.name)
             if not self.stopping.is_set():
                 logger.error("The embedded %s ended; it is started again", self.name)

@@ -47,18 +47,18 @@ def browser() -> "Iterator[Browser]":
         running.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def redis_url() -> str:
     """Return a Redis that tests may fill and empty. Without one the test is deselected."""
     return os.environ["TEST_REDIS_URL"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def on_postgresql() -> None:
     """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def on_sqlite() -> None:
     """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
 

@@ -124,5 +124,3 @@ def books_are_right() -> None:
 
 def cursor() -> NetworkCursor:
     return NetworkCursor.objects.get(pk="ethereum")
-
-

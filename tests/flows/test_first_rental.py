@@ -37,6 +37,16 @@ def test_a_customer_orders_pays_exactly_and_gets_the_machine(network: Network) -
     drain()
     books_are_right()
     assert kinds(order) == [
-        "order.placed", "intent.opened", "transfer.seen", "transfer.included", "transfer.final", "transfer.credited",
-        "order.settled", "intent.settled", "rental.queued", "rental.preparing", "rental.ready", "rental.active",
+        "order.placed",
+        "intent.opened",
+        "transfer.seen",
+        "transfer.included",
+        "transfer.final",
+        "transfer.credited",
+        "order.settled",
+        "intent.settled",
+        "rental.queued",
+        "rental.preparing",
+        "rental.ready",
+        "rental.active",
     ]
