@@ -164,7 +164,7 @@ def hand_over(page: Page, site: Site) -> None:
     page.locator("main").get_by_role("button", name="Sign in").click()
     page.goto("/admin/provisioning/rental/")
     shot(page, "11-admin-rentals")
-    page.locator("#result_list a").first.click()
+    page.locator("#result_list tbody a").first.click()
     page.get_by_role("button", name="Start preparing").click()
     page.get_by_role("button", name="Machine is ready").click()
     shot(page, "12-admin-rental")
