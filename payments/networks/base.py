@@ -146,6 +146,9 @@ class Family(Protocol):
     def check_address(self, text: str) -> str:
         """Return the normalised address; ValueError says what is wrong with it."""
 
+    def display(self, address: str) -> str:
+        """Return the normalised address as people read and copy it (Ethereum: with the capitals of EIP-55)."""
+
     def transaction_url(self, txid: str) -> str | None:
         """Return a public explorer's page of the transaction, if there is one."""
 

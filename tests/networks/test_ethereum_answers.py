@@ -1,0 +1,366 @@
+"""Nodes that answer badly: what is tried again (Unavailable), what somebody is told (BadAnswer), and that neither lies."""
+
+import copy
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from payments.networks.base import BadAnswer, Cursor, ForeignChain, Key, Unavailable
+from payments.networks.ethereum import Ethereum
+from payments.networks.ethereum_node import TRANSFER, EthereumNode
+
+XPUB = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())["ETH BIP44 abandon"][
+    "xpub"
+]
+USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7"
+OURS = "0x9858effd232b4033e47d90003d41ec34ecaeda94"
+TXID = "0x" + "77" * 32
+COIN_TXID = "0x" + "78" * 32
+
+
+def block_hash(height: int) -> str:
+    return f"0x{height + 1:064x}"
+
+
+class FakeNode:
+    """Twenty blocks, with a token payment and a coin payment in the last one. `spoil` changes answers of one method."""
+
+    def __init__(self) -> None:
+        self.spoiled: dict[str, Callable[[Any], Any]] = {}
+        self.asked: list[str] = []
+
+    def spoil(self, method: str, change: Callable[[Any], Any]) -> None:
+        self.spoiled[method] = change
+
+    def handle(self, request: Request) -> Response:
+        calls = json.loads(request.data)
+        answers = [self.answer(call) for call in (calls if isinstance(calls, list) else [calls])]
+        return Response(json.dumps(answers if isinstance(calls, list) else answers[0]), content_type="application/json")
+
+    def answer(self, call: Any) -> Any:
+        self.asked.append(call["method"])
+        result = copy.deepcopy(getattr(self, call["method"])(*call["params"]))
+        change = self.spoiled.get(call["method"], lambda answer: answer)
+        result = change(result)
+        return {"jsonrpc": "2.0", "id": call["id"], **(result if isinstance(result, Error) else {"result": result})}
+
+    def eth_chainId(self) -> str:
+        return "0x1"
+
+    def eth_getBlockByNumber(self, which: str, full: bool) -> Any:
+        height = {"latest": 19, "finalized": 10}.get(which) or int(which, 16)
+        transactions = [
+            {"hash": TXID, "to": USDT, "value": "0x0"},
+            {"hash": COIN_TXID, "to": OURS, "value": "0xde0b6b3a7640000"},
+            {"hash": "0x" + "79" * 32, "to": None, "value": "0x1"},
+        ]
+        return (
+            None
+            if height > 19
+            else {
+                "number": hex(height),
+                "hash": block_hash(height),
+                "parentHash": block_hash(height - 1),
+                "timestamp": hex(1_700_000_000 + 12 * height),
+                "transactions": transactions if full and height == 19 else [],
+            }
+        )
+
+    def log(self) -> Any:
+        return {
+            "address": USDT,
+            "topics": [TRANSFER, "0x" + "00" * 32, "0x" + OURS[2:].rjust(64, "0")],
+            "data": f"0x{5_000_000:064x}",
+            "blockHash": block_hash(19),
+            "blockNumber": "0x13",
+            "transactionHash": TXID,
+            "logIndex": "0x2a",
+            "removed": False,
+        }
+
+    def eth_getLogs(self, wanted: Any) -> Any:
+        return [self.log()] if wanted["blockHash"] == block_hash(19) else []
+
+    def eth_getTransactionReceipt(self, txid: str) -> Any:
+        logs = [self.log()] if txid == TXID else []
+        receipt = {"transactionHash": txid, "status": "0x1", "logs": logs}
+        return {**receipt, "blockHash": block_hash(19), "blockNumber": "0x13"}
+
+    def eth_getTransactionByHash(self, txid: str) -> Any:
+        return {"hash": txid, "to": OURS, "value": "0xde0b6b3a7640000"}
+
+
+class Error(dict[str, Any]):
+    """An answer that is a JSON-RPC error."""
+
+
+@pytest.fixture
+def fake() -> FakeNode:
+    return FakeNode()
+
+
+@pytest.fixture
+def node(httpserver: HTTPServer, fake: FakeNode) -> EthereumNode:
+    httpserver.expect_request("/v3/secret").respond_with_handler(fake.handle)
+    family = Ethereum(chain_id=1, usdt_contract=USDT)
+    return EthereumNode(family, httpserver.url_for("/v3/secret").replace("//", "//user:password@"), XPUB, timeout=1)
+
+
+def ours(addresses: Any) -> set[str]:
+    return {OURS} & set(addresses)
+
+
+TOKEN_KEY = Key(TXID, "log:0", OURS, 5_000_000, USDT)
+COIN_KEY = Key(COIN_TXID, "value", OURS, 10**18)
+
+
+def test_the_fake_is_read_when_nothing_is_wrong(node: EthereumNode) -> None:
+    batch = node.scan(Cursor(""), ours)
+    assert [(t.txid, t.position, t.amount) for t in batch.transfers] == [
+        (COIN_TXID, "value", 10**18),
+        (TXID, "log:0", 5_000_000),
+    ]
+    token, coin = node.confirm([TOKEN_KEY, COIN_KEY])
+    assert token == coin
+    assert token is not None
+    assert (token.confirmations, token.finalized) == (1, False)
+
+
+# --- transport --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        (Response("{}", 429), "HTTP status 429: it limits"),
+        (Response("{}", 401), "HTTP status 401: it wants other credentials"),
+        (Response("down", 500), "HTTP status 500"),
+        (Response("", 302, {"Location": "/elsewhere"}), "HTTP status 302"),
+        (Response('{"jsonrpc": "2.0", "id": 0, "resu'), "broken JSON"),
+        (Response("<html>"), "broken JSON"),
+        (Response(""), "broken JSON"),
+        (
+            Response('{"jsonrpc": "2.0", "id": 0, "error": {"code": -32005, "message": "too many"}}'),
+            "refused .*too many",
+        ),
+        (Response('{"jsonrpc": "2.0", "id": 0, "error": "no"}'), "refused .*no"),
+    ],
+)
+def test_what_is_tried_again(httpserver: HTTPServer, response: Response, said: str) -> None:
+    httpserver.expect_request("/").respond_with_response(response)
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB)
+    for ask in (node.genesis, node.head, lambda: node.scan(Cursor(""), ours), lambda: node.confirm([COIN_KEY])):
+        with pytest.raises(Unavailable, match=f"The Ethereum node at localhost:\\d+ .*{said}"):
+            ask()
+
+
+@pytest.mark.parametrize("body", ["[]", "null", "5", '"text"', "{}", '{"jsonrpc": "2.0", "id": 0}', "[1, 2]"])
+def test_what_somebody_is_told(httpserver: HTTPServer, body: str) -> None:
+    httpserver.expect_request("/").respond_with_data(body)
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB)
+    for ask in (node.genesis, node.head, lambda: node.scan(Cursor(""), ours), lambda: node.confirm([COIN_KEY])):
+        with pytest.raises(BadAnswer):
+            ask()
+
+
+def test_a_slow_node(httpserver: HTTPServer) -> None:
+    def slow(request: Request) -> Response:
+        time.sleep(0.5)
+        return Response("{}")
+
+    httpserver.expect_request("/").respond_with_handler(slow)
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=0.1)
+    with pytest.raises(Unavailable, match="did not answer within 0.1 seconds"):
+        node.head()
+
+
+def test_a_node_that_sends_a_byte_now_and_then(httpserver: HTTPServer) -> None:
+    def drip() -> Any:
+        for _ in range(50):
+            time.sleep(0.05)
+            yield b" "
+
+    httpserver.expect_request("/").respond_with_handler(lambda request: Response(drip()))
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=0.3)
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match="did not answer within"):
+        node.head()
+    assert time.monotonic() - began < 1.5
+
+
+def test_an_answer_that_is_cut_off(httpserver: HTTPServer) -> None:
+    headers = {"Content-Length": "1000"}
+    httpserver.expect_request("/").respond_with_response(Response('{"jsonrpc"', headers=headers))
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=1)
+    with pytest.raises(Unavailable):
+        node.head()
+
+
+def test_nobody_there() -> None:
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), "http://user:password@127.0.0.1:1/v3/secret", XPUB)
+    with pytest.raises(Unavailable) as caught:
+        node.head()
+    assert str(caught.value) == "The Ethereum node at 127.0.0.1:1 does not answer."
+
+
+def test_messages_hold_no_credentials(node: EthereumNode, fake: FakeNode) -> None:
+    said = []
+    for spoiled in (Error(error={"code": 1, "message": "no"}), {"number": 5}, None):
+        fake.spoil("eth_getBlockByNumber", always(spoiled))
+        with pytest.raises((Unavailable, BadAnswer)) as caught:
+            node.head()
+        said.append(str(caught.value))
+    assert not [text for text in said if "secret" in text or "password" in text]
+
+
+# --- answers that can't be right --------------------------------------------------------------------------------------
+def change(field: str, value: Any) -> Callable[[Any], Any]:
+    """Change a field of an answer, or of each item of a list; "topics.2" goes into a list. Without value: remove it."""
+
+    def apply(answer: Any) -> Any:
+        for one in answer if isinstance(answer, list) else [answer]:
+            target, names = one, field.split(".")
+            for name in names[:-1]:
+                target = target[int(name) if isinstance(target, list) else name]
+            last: Any = int(names[-1]) if isinstance(target, list) else names[-1]
+            if value is REMOVED:
+                del target[last]
+            else:
+                target[last] = value
+        return answer
+
+    return apply
+
+
+def always(answer: Any) -> Callable[[Any], Any]:
+    return lambda _: answer
+
+
+REMOVED = object()
+
+
+@pytest.mark.parametrize(
+    ("method", "spoil"),
+    [
+        ("eth_chainId", lambda _: None),
+        ("eth_chainId", lambda _: 1),
+        ("eth_chainId", lambda _: "one"),
+        ("eth_getBlockByNumber", lambda _: []),
+        ("eth_getBlockByNumber", lambda _: "0x13"),
+        ("eth_getBlockByNumber", change("number", REMOVED)),
+        ("eth_getBlockByNumber", change("number", None)),
+        ("eth_getBlockByNumber", change("hash", None)),
+        ("eth_getBlockByNumber", change("timestamp", "soon")),
+        ("eth_getBlockByNumber", change("timestamp", "0x" + "f" * 40)),
+        ("eth_getBlockByNumber", change("parentHash", REMOVED)),
+        ("eth_getBlockByNumber", change("transactions", None)),
+        ("eth_getBlockByNumber", change("transactions", [TXID])),
+        ("eth_getLogs", lambda _: None),
+        ("eth_getLogs", lambda _: {}),
+        ("eth_getLogs", lambda _: "0x"),
+        ("eth_getLogs", change("address", OURS)),
+        ("eth_getLogs", change("address", REMOVED)),
+        ("eth_getLogs", change("topics.0", "0x" + "11" * 32)),
+        ("eth_getLogs", change("topics", [TRANSFER])),
+        ("eth_getLogs", change("topics.2", OURS)),
+        ("eth_getLogs", change("data", "0x")),
+        ("eth_getLogs", change("data", "0x" + "zz" * 32)),
+        ("eth_getLogs", change("data", 5)),
+        ("eth_getLogs", change("data", "-0x" + "1" * 63)),
+        ("eth_getBlockByNumber", change("transactions", {})),
+        ("eth_getBlockByNumber", change("number", "-0x1")),
+        ("eth_getLogs", change("blockHash", block_hash(18))),
+        ("eth_getLogs", change("blockNumber", "0x12")),
+        ("eth_getLogs", change("transactionHash", "0x" + "55" * 32)),
+        ("eth_getLogs", change("data", f"0x{6_000_000:064x}")),
+        ("eth_getTransactionReceipt", lambda _: []),
+        ("eth_getTransactionReceipt", change("status", REMOVED)),
+        ("eth_getTransactionReceipt", change("blockHash", None)),
+        ("eth_getTransactionReceipt", change("transactionHash", "0x" + "55" * 32)),
+        ("eth_getTransactionReceipt", change("logs", [])),
+        ("eth_getTransactionReceipt", change("logs", None)),
+    ],
+)
+def test_a_pass_keeps_nothing_of_a_wrong_answer(
+    node: EthereumNode, fake: FakeNode, method: str, spoil: Callable[[Any], Any]
+) -> None:
+    fake.spoil(method, spoil)
+    with pytest.raises(BadAnswer) as caught:
+        node.scan(Cursor(""), ours)
+    assert not isinstance(caught.value, ForeignChain)
+
+
+@pytest.mark.parametrize(
+    ("method", "spoil"),
+    [
+        ("eth_getBlockByNumber", lambda _: None),
+        ("eth_getBlockByNumber", change("parentHash", block_hash(50))),
+        ("eth_getLogs", lambda _: Error(error={"code": -32000, "message": "unknown block"})),
+        ("eth_getTransactionReceipt", lambda _: None),
+        ("eth_getTransactionReceipt", change("blockHash", block_hash(50))),
+    ],
+)
+def test_a_chain_that_changes_meanwhile_is_read_again(
+    node: EthereumNode, fake: FakeNode, method: str, spoil: Callable[[Any], Any]
+) -> None:
+    fake.spoil(method, spoil)
+    with pytest.raises(Unavailable):
+        node.scan(Cursor(""), ours)
+
+
+@pytest.mark.parametrize(
+    ("method", "spoil", "keys"),
+    [
+        ("eth_getTransactionReceipt", lambda _: None, [TOKEN_KEY, COIN_KEY]),
+        ("eth_getTransactionReceipt", change("status", "0x0"), [TOKEN_KEY, COIN_KEY]),
+        ("eth_getTransactionReceipt", change("blockHash", block_hash(50)), [TOKEN_KEY, COIN_KEY]),
+        ("eth_getTransactionReceipt", change("logs", []), [TOKEN_KEY]),
+        ("eth_getTransactionByHash", change("value", "0x1"), [COIN_KEY]),
+        ("eth_getTransactionByHash", change("to", None), [COIN_KEY]),
+    ],
+)
+def test_confirm_says_what_is_no_longer_so(
+    node: EthereumNode, fake: FakeNode, method: str, spoil: Callable[[Any], Any], keys: list[Key]
+) -> None:
+    fake.spoil(method, spoil)
+    assert node.confirm(keys) == [None] * len(keys)
+
+
+def test_a_node_without_finality_never_calls_anything_final(node: EthereumNode, fake: FakeNode) -> None:
+    def no_finalized(answer: Any) -> Any:
+        unknown = answer["number"] == "0xa"
+        return Error(error={"code": -39001, "message": "finalized block not found"}) if unknown else answer
+
+    fake.spoil("eth_getBlockByNumber", no_finalized)
+    (confirmation,) = node.confirm([TOKEN_KEY])
+    assert confirmation is not None
+    assert not confirmation.finalized
+
+
+def test_logs_marked_removed_are_not_read(node: EthereumNode, fake: FakeNode) -> None:
+    fake.spoil("eth_getLogs", change("removed", True))
+    assert [transfer.method for transfer in node.scan(Cursor(""), ours).transfers] == ["eth"]
+
+
+def test_capitals_of_the_node_change_no_name(node: EthereumNode, fake: FakeNode) -> None:
+    expected = node.scan(Cursor(""), ours)
+    for method in ("eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"):
+        fake.spoil(method, lambda answer: json.loads(json.dumps(answer).replace(OURS, OURS.replace("eff", "EfF"))))
+    assert node.scan(Cursor(""), ours) == expected
+
+
+def test_what_the_caller_does_wrong_is_not_called_a_bad_answer(node: EthereumNode) -> None:
+    def broken(addresses: Any) -> set[str]:
+        raise KeyError("the caller's own")
+
+    with pytest.raises(KeyError):
+        node.scan(Cursor(""), broken)
+
+
+def test_a_wrong_key_is_refused_at_start() -> None:
+    with pytest.raises(ValueError, match="checksum"):
+        EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), "http://127.0.0.1:1", XPUB[:-1])

@@ -1,0 +1,106 @@
+"""Derivation against published and cross-checked vectors, and every way a key can be the wrong one."""
+
+import json
+from pathlib import Path
+
+import base58
+import pytest
+
+from payments.hd import ExtendedKey, destination, fingerprint, receiving
+from payments.networks.ethereum import with_capitals
+
+VECTORS = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())
+ETHEREUM = [name for name in VECTORS if name.startswith("ETH ")]
+XPUB = VECTORS["ETH BIP44 junk"]["xpub"]
+
+
+def encode(raw: bytes) -> str:
+    return base58.b58encode_check(raw).decode()
+
+
+def changed(start: int, new: bytes) -> str:
+    raw = base58.b58decode_check(XPUB)
+    return encode(raw[:start] + new + raw[start + len(new) :])
+
+
+@pytest.mark.parametrize("name", ETHEREUM)
+def test_every_vector(name: str) -> None:
+    vector = VECTORS[name]
+    derived = [with_capitals(destination(vector["xpub"], index)) for index in range(len(vector["addresses"]))]
+    assert derived == vector["addresses"]
+
+
+def test_there_are_vectors() -> None:
+    assert len(ETHEREUM) >= 2
+
+
+def test_tokens_and_tron_accounts_give_the_same_twenty_bytes() -> None:
+    """Tron hashes keys as Ethereum does, so its vectors check this code as well."""
+    vector = VECTORS["TRON BIP44 abandon"]
+    for index, address in enumerate(vector["addresses"]):
+        assert destination(vector["xpub"], index)[2:] == base58.b58decode_check(address)[1:].hex()
+
+
+@pytest.mark.parametrize("place", range(5, 110, 7))
+def test_no_mistyped_letter_passes(place: int) -> None:
+    letter = "2" if XPUB[place] != "2" else "3"
+    with pytest.raises(ValueError, match="checksum"):
+        ExtendedKey.parse(XPUB[:place] + letter + XPUB[place + 1 :])
+
+
+@pytest.mark.parametrize("text", ["", "xpub", XPUB[:-1], XPUB + "1"])
+def test_a_cut_key_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="checksum"):
+        ExtendedKey.parse(text)
+
+
+def test_letters_outside_the_alphabet_are_refused() -> None:
+    with pytest.raises(ValueError, match="letters"):
+        ExtendedKey.parse(XPUB[:-1] + "0")
+
+
+@pytest.mark.parametrize("version", ["0488ade4", "04b2430c", "04358394"])
+def test_a_private_key_is_refused_and_not_repeated(version: str) -> None:
+    private = encode(bytes.fromhex(version) + base58.b58decode_check(XPUB)[4:45] + b"\0" + b"\7" * 32)
+    with pytest.raises(ValueError, match="private") as caught:
+        ExtendedKey.parse(private)
+    assert private not in str(caught.value)
+
+
+def test_a_private_key_with_a_typing_error_or_behind_a_public_version_is_still_called_private() -> None:
+    disguised = changed(45, b"\0" + b"\7" * 32)
+    with pytest.raises(ValueError, match="private"):
+        ExtendedKey.parse(disguised)
+    private = changed(0, bytes.fromhex("0488ade4"))
+    with pytest.raises(ValueError, match="private"):
+        ExtendedKey.parse(private[:-1] + ("2" if private[-1] != "2" else "3"))
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [("04b24746", "zpub"), ("019da462", "Ltub"), ("043587cf", "tpub"), ("deadbeef", "deadbeef")]
+)
+def test_keys_of_other_networks_are_named(version: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        ExtendedKey.parse(changed(0, bytes.fromhex(version)))
+
+
+def test_a_point_that_is_not_on_the_curve_is_refused() -> None:
+    with pytest.raises(ValueError, match="no valid public key"):
+        ExtendedKey.parse(changed(45, b"\2" + b"\xff" * 32))
+
+
+def test_only_an_account_key_is_taken() -> None:
+    with pytest.raises(ValueError, match="depth 3"):
+        receiving(changed(4, b"\4"))
+
+
+@pytest.mark.parametrize("index", [-1, 1 << 31])
+def test_there_are_no_hardened_children(index: int) -> None:
+    with pytest.raises(ValueError, match="no public child"):
+        destination(XPUB, index)
+
+
+def test_the_fingerprint_names_the_key() -> None:
+    assert fingerprint(XPUB) == fingerprint(XPUB)
+    assert fingerprint(XPUB) != fingerprint(VECTORS["ETH BIP44 abandon"]["xpub"])
+    assert XPUB not in fingerprint(XPUB)
