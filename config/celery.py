@@ -4,11 +4,13 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, task_postrun
+
+from .health import note_worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("gridlot")
+app = Celery("gridlot", changes={"beat_scheduler": "config.beat:Scheduler"})
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
@@ -16,3 +18,9 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def keep_django_logging(**_: Any) -> None:
     """Connecting a receiver stops Celery from replacing Django's LOGGING."""
+
+
+@task_postrun.connect
+def worker_is_alive(**_: Any) -> None:
+    """Note each finished task, so that `/healthz` can tell a worker that stands still."""
+    note_worker()

@@ -3,12 +3,35 @@
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.FileAwareEnv()
+
+
+class Environment(environ.FileAwareEnv):  # type: ignore[misc]  # django-environ carries no types
+    """Read a value as its type. One that is not of it is named in the error. A file's last line end is dropped."""
+
+    def get_value(self, var: str, *arguments: Any, **options: Any) -> Any:
+        try:
+            value = super().get_value(var, *arguments, **options)
+        except (ValueError, OSError) as error:
+            raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from error
+        return value.strip() if isinstance(value, str) else value
+
+    def database(self, var: str, *, file: Path) -> dict[str, Any]:
+        """Return Django's settings for the database that a URL names; without one, for SQLite in `file`."""
+        url = self.get_value(var, default="")
+        if not url:
+            return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}
+        if not url.startswith(("postgres://", "postgresql://", "sqlite:///")):
+            raise ImproperlyConfigured(f"{var} must begin with postgres:// or sqlite:///.")
+        return dict(self.db_url_config(url))
+
+
+env = Environment()
 env.escape_proxy = True  # "$NAME" names another variable; write "\\$..." for a value that starts with "$"
 
 

@@ -13,7 +13,6 @@ SCHEDULE = {
     "relay": every("events.tasks.relay", 5.0),
     "watch": every("payments.tasks.watch_all", settings.WATCH_SECONDS),
     "rates": every("payments.tasks.sample_rates", settings.RATE_SAMPLE_SECONDS),
-    "advance": every("payments.tasks.advance_due", 5.0),
     "reserve": every("payments.tasks.fill_reserves", 60.0),
     "holds": every("orders.tasks.end_holds", 10.0),
     "orders": every("orders.tasks.expire_orders", 300.0),

@@ -4,9 +4,12 @@ import os
 import sys
 from typing import Any
 
+import django_stubs_ext
 from django.utils.csp import CSP
 
 from .env import BASE_DIR, data_dir, env, local_secret
+
+django_stubs_ext.monkeypatch()  # models and admins name what they hold, as types
 
 DEBUG = env.bool("DEBUG", default=False)
 TESTING = "pytest" in sys.modules
@@ -92,7 +95,7 @@ TEMPLATES: list[dict[str, Any]] = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # --- database ---------------------------------------------------------------------------------------------------
-DATABASES: dict[str, Any] = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
+DATABASES: dict[str, Any] = {"default": env.database("DATABASE_URL", file=DATA_DIR / "db.sqlite3")}
 _database = DATABASES["default"]
 if "sqlite3" in _database["ENGINE"]:
     # IMMEDIATE: one writer at a time, no "database is locked" half way. FULL: a power cut loses no commit of a ledger.
@@ -270,6 +273,8 @@ SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 WATCH_SECONDS = env.float("WATCH_SECONDS", default=1.0 if NETWORKS_KIND == "simulated" else 4.0)
 # FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1". The demo has prices; a real installation must say its own.
 FIXED_RATES = env.dict("FIXED_RATES", default={"ETH": "3000", "USDT": "1"} if NETWORKS_KIND == "simulated" else {})
+# RATE_QUORUM: how many independent sources must be live for a quote. One while the only source is the operator.
+RATE_QUORUM = 1
 # RATE_MAX_AGE_SECONDS: an older price gives no quote.
 RATE_MAX_AGE_SECONDS = 120
 # RATE_SAMPLE_SECONDS: how often each source is asked.

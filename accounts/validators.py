@@ -1,0 +1,78 @@
+"""Rules for names and passwords. Of a password only length and origin count, never what it is made of."""
+
+import re
+import unicodedata
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+# Control characters break tables and exports; direction overrides make a name read as another one.
+validate_name = RegexValidator(
+    r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
+    gettext_lazy("A name cannot contain control characters."),
+    inverse_match=True,
+)
+
+
+def normalise_password(password: str) -> str:
+    """Return the password as it is hashed: Unicode NFC, so that two keyboards make the same letters. Spaces stay."""
+    return unicodedata.normalize("NFC", password)
+
+
+class LengthValidator:
+    """Refuse passwords shorter or longer than the settings say, counted in code points after normalising."""
+
+    def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
+        length = len(normalise_password(password))
+        if length < settings.PASSWORD_MIN_LENGTH:
+            raise ValidationError(
+                _("The password has %(length)d characters; it needs at least %(limit)d."),
+                code="password_too_short",
+                params={"length": length, "limit": settings.PASSWORD_MIN_LENGTH},
+            )
+        if length > settings.PASSWORD_MAX_LENGTH:
+            raise too_long(length)
+
+    def get_help_text(self) -> str:
+        return _("%(shortest)d to %(longest)d characters of any kind, spaces included.") % {
+            "shortest": settings.PASSWORD_MIN_LENGTH,
+            "longest": settings.PASSWORD_MAX_LENGTH,
+        }
+
+
+class OwnDataValidator:
+    """Refuse a password that is little more than the person's own name and address, repeated or decorated."""
+
+    needed = 8  # characters that are neither own data nor digits and signs around it
+
+    def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
+        rest = normalise_password(password).casefold()
+        words = _own_words(user)
+        if not any(word in rest for word in words):
+            return
+        for word in words:
+            rest = rest.replace(word, "")
+        if len(re.sub(r"[\W\d_]", "", rest)) < self.needed:
+            raise ValidationError(self.get_help_text(), code="password_own_data")
+
+    def get_help_text(self) -> str:
+        return _("Not made of your name or email address.")
+
+
+def too_long(length: int) -> ValidationError:
+    """Return the refusal of a password of `length` characters: the same at sign-up and at sign-in."""
+    return ValidationError(
+        _("The password has %(length)d characters; it may have at most %(limit)d."),
+        code="password_too_long",
+        params={"length": length, "limit": settings.PASSWORD_MAX_LENGTH},
+    )
+
+
+def _own_words(user: AbstractBaseUser | None) -> list[str]:
+    texts = [str(getattr(user, field, "") or "") for field in ("first_name", "last_name", "email")]
+    words = {word for text in texts for word in re.split(r"[\W_]+", text.casefold()) if len(word) >= 3}
+    return sorted(words, key=len, reverse=True)

@@ -1,0 +1,105 @@
+"""Every write to the ledger. All of them run in the caller's transaction; the account row is locked first."""
+
+from accounts.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from .models import Account, House, Movement
+
+
+class Overdrawn(Exception):
+    """The balance does not cover the amount."""
+
+    def __init__(self, available_cents: int, needed_cents: int) -> None:
+        super().__init__(f"{available_cents} cents are available, {needed_cents} are needed")
+        self.available_cents, self.needed_cents = available_cents, needed_cents
+
+
+class ReferenceConflict(Exception):
+    """A movement with this reference exists, but says something else: a fault that must not pass silently."""
+
+
+def ensure_house_accounts() -> None:
+    """Make the accounts of the house that are missing."""
+    for house in House.values:
+        Account.objects.get_or_create(house=house)
+
+
+def account_of(customer: User) -> Account:
+    """Return the customer's account, locked; make it on first use."""
+    accounts = Account.objects.select_for_update(of=("self",), no_key=True)
+    account = accounts.filter(customer=customer).first()
+    if account is None:
+        Account.objects.bulk_create([Account(customer=customer, balance_cents=0)], ignore_conflicts=True)
+        account = accounts.get(customer=customer)
+    return account
+
+
+def credit(
+    customer: User, amount_cents: int, *, house: House, kind: Movement.Kind, reference: str, actor: User | None, reason: str = ""
+) -> Movement:
+    """Credit the customer from an account of the house; the same reference again returns the first movement."""
+    account = account_of(customer)
+    movement, new = post(
+        debit=Account.objects.get(house=house), credit=account, amount_cents=amount_cents, kind=kind,
+        reference=reference, actor=actor, reason=reason,
+    )
+    if new:
+        balance = (account.balance_cents or 0) + amount_cents
+        floor = max(account.floor_cents, min(0, balance))  # a debt that was paid back does not come again
+        Account.objects.filter(pk=account.pk).update(balance_cents=balance, floor_cents=floor)
+    return movement
+
+
+def debit(
+    customer: User, amount_cents: int, *, house: House, kind: Movement.Kind, reference: str, actor: User | None, reason: str = ""
+) -> Movement:
+    """Debit the customer; Overdrawn if less is available. The same reference again returns the first movement."""
+    account = account_of(customer)
+    available = max(account.balance_cents or 0, 0)
+    existing = Movement.objects.filter(reference=reference).exists()
+    if not existing and available < amount_cents:
+        raise Overdrawn(available, amount_cents)
+    movement, new = post(
+        debit=account, credit=Account.objects.get(house=house), amount_cents=amount_cents, kind=kind,
+        reference=reference, actor=actor, reason=reason,
+    )
+    if new:
+        Account.objects.filter(pk=account.pk).update(balance_cents=F("balance_cents") - amount_cents)
+    return movement
+
+
+def reverse(movement: Movement, *, reference: str, actor: User | None, reason: str) -> Movement:
+    """Mirror a credit. The balance may fall below zero; then the floor falls with it and shows the debt."""
+    customer = movement.credit.customer
+    if customer is None:
+        raise ValueError(f"{movement} is not a credit of a customer")
+    account = account_of(customer)
+    mirror, new = post(
+        debit=account, credit=movement.debit, amount_cents=movement.amount_cents, kind=Movement.Kind.REVERSAL,
+        reference=reference, actor=actor, reason=reason,
+    )
+    if new:
+        balance = (account.balance_cents or 0) - movement.amount_cents
+        Account.objects.filter(pk=account.pk).update(balance_cents=balance, floor_cents=min(account.floor_cents, balance, 0))
+    return mirror
+
+
+def post(
+    *, debit: Account, credit: Account, amount_cents: int, kind: Movement.Kind, reference: str, actor: User | None, reason: str
+) -> tuple[Movement, bool]:
+    """Insert the movement, or return the one with this reference: (movement, it is new). The unique key decides."""
+    movement = Movement(
+        debit=debit, credit=credit, amount_cents=amount_cents, kind=kind, reference=reference, actor=actor, reason=reason
+    )
+    try:
+        with transaction.atomic():
+            movement.save(force_insert=True)
+        return movement, True
+    except IntegrityError:
+        first = Movement.objects.filter(reference=reference).first()
+        if first is None:
+            raise
+    if (first.debit_id, first.credit_id, first.amount_cents) != (debit.pk, credit.pk, amount_cents):
+        raise ReferenceConflict(reference)
+    return first, False

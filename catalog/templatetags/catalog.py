@@ -1,0 +1,35 @@
+"""Words for stock and lots, so that the list, the offer and the checkout say the same."""
+
+from django import template
+from django.utils.translation import gettext, ngettext
+
+from catalog.models import Offer
+
+register = template.Library()
+
+
+@register.filter
+def stock(offer: Offer) -> str:
+    """Say what can be ordered now: {{ offer|stock }} gives "12 cards available" (CAT-6)."""
+    lots = offer.available_lots
+    if not lots:
+        return gettext("Sold out at the moment")
+    if offer.cards_per_lot == 1:
+        return ngettext("%(count)d card available", "%(count)d cards available", lots) % {"count": lots}
+    if offer.cards_per_lot == 2:
+        return ngettext("%(count)d two-card lot available", "%(count)d two-card lots available", lots) % {"count": lots}
+    return ngettext(
+        "%(count)d lot of %(cards)d cards available", "%(count)d lots of %(cards)d cards available", lots
+    ) % {"count": lots, "cards": offer.cards_per_lot}
+
+
+@register.filter
+def lot_content(offer: Offer) -> str:
+    """Say which cards one lot holds, with the name of the card: {{ offer|lot_content }}."""
+    return gettext("1 lot = %(cards)d × %(name)s") % {"cards": offer.cards_per_lot, "name": offer.name}
+
+
+@register.filter
+def cards_of(offer: Offer, lots: int) -> int:
+    """Count the cards in a number of lots: {{ offer|cards_of:2 }}."""
+    return offer.cards_per_lot * lots

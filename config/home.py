@@ -1,0 +1,8 @@
+from catalog.queries import published
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """Say what this is and lead to the cards."""
+    return render(request, "home.html", {"offers": published()})

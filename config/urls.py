@@ -1,0 +1,24 @@
+"""Every address of the site."""
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+from django.urls import include, path
+
+from . import gallery, health, home
+
+admin.site.login = secure_admin_login(admin.site.login)  # the admin's own form would skip the second factor
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("gpus/", include("catalog.urls")),
+    path("", include("orders.urls")),
+    path("", include("payments.urls")),
+    path("", include("provisioning.urls")),
+    path("balance/", include("balance.urls")),
+    path("journal/", include("journal.urls")),
+    path("accounts/", include("accounts.urls")),
+    path("components/", gallery.gallery, name="gallery"),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+]

@@ -1,0 +1,45 @@
+"""The history of everything that happened, which is also the outbox of what must still happen."""
+
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.utils import timezone
+
+
+class Event(models.Model):
+    """One thing that happened. Append-only. `thread` names the story it belongs to, e.g. "order:17"."""
+
+    kind = models.CharField(max_length=64)
+    thread = models.CharField(max_length=64, db_index=True)
+    subject = models.CharField(max_length=64)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_constraint=True
+    )
+    data = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = (models.Index(fields=("kind", "at"), name="event_kind_at"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.subject})"
+
+
+class Delivery(models.Model):
+    """One event for one handler. `done_at` is set in the same transaction as the handler's writes."""
+
+    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="deliveries")
+    handler = models.CharField(max_length=128)
+    due_at = models.DateTimeField(default=timezone.now)
+    attempts = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("event", "handler"), name="delivery_once"),)
+        indexes = (
+            models.Index(fields=("due_at", "id"), condition=models.Q(done_at=None), name="delivery_due"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.event_id} → {self.handler}"

@@ -1,0 +1,234 @@
+"""Every write to orders and holds. Lock order: order, hold, offer, customer account."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from accounts.models import User
+from balance.actions import debit
+from balance.models import House, Movement
+from catalog.actions import give_back_lots, take_lots
+from catalog.models import Offer, Price
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.utils import timezone
+from events.actions import record
+
+from . import numbers
+from .choice import Choice, Contact
+from .errors import HeldTooMuch, NotCancellable, NotOffered, OutOfStock, PriceChanged
+from .models import Environment, Hold, Order
+
+ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", "Notebook", "Inference", "Blender", "Other")
+
+
+def ensure_environments() -> None:
+    """Make the usual environments once; afterwards the list belongs to the operators."""
+    if Environment.objects.exists():
+        return
+    Environment.objects.bulk_create(
+        [
+            Environment(code=name.lower(), name=name, position=place, free_text=name == "Other")
+            for place, name in enumerate(ENVIRONMENTS)
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def place_order(
+    *, customer: User, choice: Choice, contact: Contact, form_key: uuid.UUID, expected_total_cents: int
+) -> Order:
+    """Save the order and hold its lots in one atomic step; the same form key again returns the first order (ORD-7).
+
+    Raises a `Refused` that says why; then nothing was saved.
+    """
+    with transaction.atomic(durable=True):
+        User.objects.select_for_update(no_key=True).get(pk=customer.pk)  # one order of a customer at a time
+        existing = Order.objects.filter(customer=customer, form_key=form_key).first()
+        if existing:
+            return existing
+        order = snapshot(customer, choice, contact, form_key)
+        if order.total_cents != expected_total_cents:
+            raise PriceChanged
+        refuse_too_many_held(customer, choice.lots)
+        insert_with_fresh_number(order)
+        record("order.placed", subject=order, actor=customer, lots=order.lots, total_cents=order.total_cents)
+        if not hold_lots(order, until=timezone.now() + timedelta(minutes=settings.HOLD_MINUTES)):
+            raise OutOfStock(Offer.objects.get(pk=order.offer_id).available_lots)
+        return order
+
+
+def snapshot(customer: User, choice: Choice, contact: Contact, form_key: uuid.UUID) -> Order:
+    """Build the order from what is offered now (ORD-3); it is not saved yet."""
+    price = Price.objects.select_related("offer").filter(
+        offer__slug=choice.offer_slug, offer__published=True, term_days=choice.term_days
+    ).first()
+    if price is None:
+        raise NotOffered
+    return Order(
+        customer=customer,
+        form_key=form_key,
+        offer=price.offer,
+        offer_name=price.offer.name,
+        cards_per_lot=price.offer.cards_per_lot,
+        term_days=choice.term_days,
+        lots=choice.lots,
+        unit_price_cents=price.unit_price_cents,
+        total_cents=price.unit_price_cents * choice.lots,
+        environment=choice.environment_name,
+        environment_wish=choice.environment_wish,
+        first_name=contact.first_name,
+        last_name=contact.last_name,
+        email=contact.email,
+    )
+
+
+def refuse_too_many_held(customer: User, lots: int) -> None:
+    held = Hold.objects.filter(order__customer=customer, order__state=Order.State.OPEN, state=Hold.State.HELD)
+    already = held.aggregate(total=Sum("lots"))["total"] or 0
+    if already + lots > settings.HELD_LOTS_LIMIT:
+        raise HeldTooMuch(settings.HELD_LOTS_LIMIT)
+
+
+def insert_with_fresh_number(order: Order) -> None:
+    """Insert with a number that nobody has; 35 random bits clash about never, but then another is drawn."""
+    for _ in range(5):
+        order.symbols = numbers.draw()
+        if Order.objects.filter(symbols=order.symbols).exists():
+            continue
+        try:
+            with transaction.atomic():
+                order.save(force_insert=True)
+            return
+        except IntegrityError:
+            if not Order.objects.filter(symbols=order.symbols).exists():
+                raise
+    raise RuntimeError("no free order number was found")
+
+
+def hold_lots(order: Order, *, until: datetime | None) -> bool:
+    """Take the order's lots from stock and hold them; False if there are not enough. The only way to take stock."""
+    if not take_lots(order.offer_id, order.lots):
+        return False
+    Hold.objects.create(order=order, offer_id=order.offer_id, lots=order.lots, until=until)
+    return True
+
+
+def held(order: Order) -> Hold | None:
+    """Return the order's live hold, locked."""
+    holds = Hold.objects.select_for_update(of=("self",), no_key=True)
+    return holds.filter(order=order, state=Hold.State.HELD).first()
+
+
+def release(hold: Hold) -> bool:
+    """Flip the hold to released; only the winner of the flip gives the lots back to stock."""
+    flipped = Hold.objects.filter(pk=hold.pk, state=Hold.State.HELD).update(
+        state=Hold.State.RELEASED, released_at=timezone.now()
+    )
+    if flipped:
+        give_back_lots(hold.offer_id, hold.lots)
+    return bool(flipped)
+
+
+def locked(order_id: int) -> Order:
+    """Return the order, locked and read anew."""
+    return Order.objects.select_for_update(of=("self",), no_key=True).get(pk=order_id)
+
+
+def keep_hold(order: Order, *, until: datetime) -> None:
+    """Set when the hold of an open order ends (told by payments, which knows promises and transfers)."""
+    Hold.objects.filter(order=order, state=Hold.State.HELD, until__isnull=False).update(until=until)
+
+
+def reserve_again(order: Order, *, until: datetime | None, actor: User | None) -> bool:
+    """Hold lots for a locked order that has none, at its frozen price; True if it holds them afterwards (ORD-6)."""
+    if held(order):
+        return True
+    if not hold_lots(order, until=until):
+        return False
+    record("order.reserved", subject=order, actor=actor, lots=order.lots)
+    return True
+
+
+def cancel_order(order_id: int, *, actor: User) -> Order:
+    """Cancel an order for which nothing was paid or seen (ORD-9) and give its lots back."""
+    with transaction.atomic(durable=True):
+        order = locked(order_id)
+        if order.state == Order.State.CANCELLED:
+            return order
+        if not order.is_payable or order.payment != Order.Payment.NONE:
+            raise NotCancellable
+        close(order, Order.State.CANCELLED, actor=actor)
+        return order
+
+
+def close(order: Order, state: Order.State, *, actor: User | None) -> None:
+    hold = held(order)
+    order.move_to(state, actor=actor)
+    if hold:
+        release(hold)
+
+
+def end_hold(order_id: int, *, now: datetime) -> bool:
+    """Give the lots of an unpaid order back when its hold has ended; the order stays open and not reserved."""
+    with transaction.atomic(durable=True):
+        order = locked(order_id)
+        hold = held(order)
+        if hold is None or hold.until is None or hold.until > now or not order.is_payable:
+            return False
+        release(hold)
+        record("order.hold_ended", subject=order, actor=None, lots=hold.lots)
+        return True
+
+
+def expire_order(order_id: int, *, created_before: datetime) -> bool:
+    """Expire an order that nobody paid for so long; never one whose payment was seen or is still promised."""
+    with transaction.atomic(durable=True):
+        order = locked(order_id)
+        if not order.is_payable or order.payment != Order.Payment.NONE or order.created_at >= created_before:
+            return False
+        if held(order):  # a live promise keeps the hold, and with it the order
+            return False
+        close(order, Order.State.EXPIRED, actor=None)
+        return True
+
+
+def tell_payment(order: Order, payment: Order.Payment) -> None:
+    """Note on a locked order what payments knows about its money; *paid* is only ever written by `capture`."""
+    if order.payment not in (payment, Order.Payment.PAID):
+        order.payment = payment
+        order.save(update_fields=["payment"])
+
+
+def secure_lots(order: Order) -> bool:
+    """Make sure that a locked order holds its lots; False if nothing is held and nothing is left.
+
+    Comes before any write to the customer's account: stock is locked before accounts everywhere.
+    """
+    return held(order) is not None or hold_lots(order, until=None)
+
+
+def capture(order: Order, *, secured: bool, actor: User | None, **facts: str) -> None:
+    """Pay a locked, payable order from its customer's balance: debit and settlement in the caller's transaction.
+
+    `secured` is the answer of `secure_lots`. Overdrawn if the balance does not cover the total. Without lots the order
+    is settled and waits for stock: never oversold, never dropped.
+    """
+    debit(
+        order.customer, order.total_cents, house=House.ORDERS, kind=Movement.Kind.CAPTURE,
+        reference=f"order:{order.pk}:capture", actor=actor,
+    )
+    Hold.objects.filter(order=order, state=Hold.State.HELD).update(until=None)
+    order.payment, order.settled_at = Order.Payment.PAID, timezone.now()
+    order.move_to(
+        Order.State.SETTLED, columns=("payment", "settled_at"), actor=actor, reserved=secured, **facts
+    )
+    if not secured:
+        record("order.waiting_for_stock", subject=order, actor=actor, lots=order.lots)
+
+
+def take_stock(order_id: int, *, actor: User) -> bool:
+    """Reserve lots for a paid order that waits for stock; provisioning hears of it and starts by itself."""
+    with transaction.atomic(durable=True):
+        order = locked(order_id)
+        return order.state == Order.State.SETTLED and reserve_again(order, until=None, actor=actor)

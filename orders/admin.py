@@ -1,0 +1,42 @@
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from events.admin import ReadOnlyAdmin
+
+from . import actions
+from .models import Environment, Hold, Order
+
+
+@admin.register(Environment)
+class EnvironmentAdmin(admin.ModelAdmin[Environment]):
+    list_display = ("name", "code", "position", "free_text", "offered")
+    list_editable = ("position", "offered")
+
+
+class HoldInline(admin.TabularInline[Hold, Order]):
+    model = Hold
+    extra = 0
+    can_delete = False
+    fields = readonly_fields = ("lots", "state", "until", "created_at", "released_at")
+
+    def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
+        return False
+
+
+@admin.register(Order)
+class OrderAdmin(ReadOnlyAdmin):
+    list_display = ("number", "customer", "offer_name", "lots", "term_days", "total_cents", "state", "payment", "created_at")
+    list_filter = ("state", "payment", "term_days")
+    list_select_related = ("customer",)
+    search_fields = ("symbols", "email", "last_name")
+    inlines = (HoldInline,)
+    actions = ("take_stock",)
+
+    @admin.action(description=_("Take stock for paid orders that wait for it"), permissions=["view"])
+    def take_stock(self, request: HttpRequest, queryset: QuerySet[Order]) -> None:
+        for order in queryset:
+            if actions.take_stock(order.pk, actor=request.user):
+                messages.success(request, _("%(order)s holds its lots.") % {"order": order})
+            else:
+                messages.warning(request, _("%(order)s: not paid, or no lots are left.") % {"order": order})

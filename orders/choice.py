@@ -1,0 +1,56 @@
+"""What a customer chose: it travels in the address of the page, so that signing in or going back loses nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from catalog.models import MAX_LOTS, MIN_LOTS, TERMS
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An offer, a term in days, a number of lots and an environment (code and name, or a wish in own words)."""
+
+    offer_slug: str
+    term_days: int
+    lots: int
+    environment_code: str = ""
+    environment_name: str = ""
+    environment_wish: str = ""
+
+    def query(self) -> str:
+        """Return the query string that leads back to this choice."""
+        return urlencode(
+            {
+                "offer": self.offer_slug,
+                "term": self.term_days,
+                "lots": self.lots,
+                "environment": self.environment_code,
+                "environment_other": self.environment_wish,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """The customer's data as confirmed at the check step."""
+
+    first_name: str
+    last_name: str
+    email: str
+
+
+def read(data: Mapping[str, str]) -> Choice | None:
+    """Return the choice in a query or form; none if offer, term or lots are missing or not on offer."""
+    term, lots = data.get("term", ""), data.get("lots", "")
+    if not (data.get("offer") and term.isascii() and term.isdigit() and lots.isascii() and lots.isdigit()):
+        return None
+    if int(term) not in TERMS or len(lots) > 3 or not MIN_LOTS <= int(lots) <= MAX_LOTS:
+        return None
+    return Choice(
+        offer_slug=data["offer"],
+        term_days=int(term),
+        lots=int(lots),
+        environment_code=data.get("environment", "")[:50],
+        environment_wish=data.get("environment_other", "").strip()[:500],
+    )

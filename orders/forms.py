@@ -1,0 +1,38 @@
+import uuid
+
+from accounts.models import User
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .choice import Contact
+
+
+class CheckForm(forms.Form):
+    """The last look before saving: the contact data, pre-filled with the account's (ACC-2)."""
+
+    first_name = forms.CharField(
+        label=_("First name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "given-name"})
+    )
+    last_name = forms.CharField(
+        label=_("Last name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "family-name"})
+    )
+    email = forms.EmailField(label=_("Contact email"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+    form_key = forms.UUIDField(widget=forms.HiddenInput)
+    expected_total_cents = forms.IntegerField(widget=forms.HiddenInput, min_value=1, localize=False)
+
+    @classmethod
+    def fresh(cls, customer: User, total_cents: int) -> "CheckForm":
+        """Return an unbound form with a key of its own: one showing of the page is at most one order."""
+        return cls(
+            initial={
+                "first_name": customer.first_name,
+                "last_name": customer.last_name,
+                "email": customer.email,
+                "form_key": uuid.uuid4(),
+                "expected_total_cents": total_cents,
+            }
+        )
+
+    def contact(self) -> Contact:
+        data = self.cleaned_data
+        return Contact(data["first_name"], data["last_name"], data["email"])

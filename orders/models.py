@@ -1,0 +1,152 @@
+"""Orders and the lots they hold."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from catalog.models import TERMS, Offer
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from events.stateful import Stateful
+
+from . import numbers
+
+
+class Environment(models.Model):
+    """A wished starting point for the machine (ORD-2). Operators edit the list; orders keep a copy of the name."""
+
+    code = models.SlugField(unique=True)
+    name = models.CharField(_("name"), max_length=80)
+    free_text = models.BooleanField(_("asks for a description"), default=False)
+    position = models.PositiveIntegerField(_("position"), default=0)
+    offered = models.BooleanField(_("offered"), default=True)
+
+    class Meta:
+        ordering: ClassVar = ["position", "id"]
+        verbose_name = _("environment")
+        verbose_name_plural = _("environments")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Order(Stateful):
+    """What a customer ordered, as it was when they confirmed it (ORD-3): later edits elsewhere don't change it.
+
+    `state` is about the promise, `payment` is what payments last told about money (a cache for lists); provisioning
+    and the rental period are other rows of other apps (ORD-5).
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", _("open")
+        SETTLED = "settled", _("paid")
+        CANCELLED = "cancelled", _("cancelled")
+        EXPIRED = "expired", _("expired")
+
+    class Payment(models.TextChoices):
+        NONE = "none", _("nothing seen")
+        SEEN = "seen", _("seen")
+        PAID = "paid", _("paid")
+
+    TRANSITIONS: ClassVar[Mapping[str, frozenset[str]]] = {
+        State.OPEN: frozenset({State.SETTLED, State.CANCELLED, State.EXPIRED}),
+        State.SETTLED: frozenset(),
+        State.CANCELLED: frozenset(),
+        State.EXPIRED: frozenset(),
+    }
+
+    symbols = models.CharField(max_length=numbers.LENGTH, unique=True)
+    customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="orders")
+    form_key = models.UUIDField()
+    state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
+    payment = models.CharField(max_length=8, choices=Payment.choices, default=Payment.NONE)
+
+    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, related_name="orders")
+    offer_name = models.CharField(max_length=120)
+    cards_per_lot = models.PositiveSmallIntegerField()
+    term_days = models.PositiveSmallIntegerField()
+    lots = models.PositiveSmallIntegerField()
+    unit_price_cents = models.BigIntegerField()
+    total_cents = models.BigIntegerField()
+    environment = models.CharField(max_length=80)
+    environment_wish = models.CharField(max_length=500, blank=True)
+    first_name = models.CharField(max_length=150)
+    last_name = models.CharField(max_length=150)
+    email = models.EmailField()
+
+    created_at = models.DateTimeField(default=timezone.now)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        verbose_name = _("order")
+        verbose_name_plural = _("orders")
+        constraints = (
+            models.UniqueConstraint(fields=("customer", "form_key"), name="order_once_per_form"),
+            models.CheckConstraint(condition=Q(lots__gte=1, lots__lte=10), name="order_1_to_10_lots"),
+            models.CheckConstraint(condition=Q(term_days__in=TERMS), name="order_known_term"),
+            models.CheckConstraint(condition=Q(unit_price_cents__gte=1), name="order_not_free"),
+            models.CheckConstraint(
+                condition=Q(total_cents=F("unit_price_cents") * F("lots")), name="order_total_is_price_times_lots"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="settled", settled_at__isnull=False, payment="paid")
+                | (~Q(state="settled") & Q(settled_at=None) & ~Q(payment="paid")),
+                name="order_settled_is_paid",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("customer", "-id"), name="order_of_customer"),
+            models.Index(fields=("created_at",), condition=Q(state="open"), name="order_open_by_age"),
+        )
+
+    def __str__(self) -> str:
+        return self.number
+
+    @property
+    def number(self) -> str:
+        """The public number: GL-7K3M-9QX2."""
+        return numbers.pretty(self.symbols, settings.ORDER_NUMBER_PREFIX)
+
+    @property
+    def cards(self) -> int:
+        return self.lots * self.cards_per_lot
+
+    @property
+    def is_payable(self) -> bool:
+        return self.state == self.State.OPEN
+
+
+class Hold(models.Model):
+    """Lots that an order keeps: one *held* row per order, flipped to released once, and only that flip gives lots back.
+
+    `until` is none once the order is settled: then the lots stay with it until the machine is wiped (PRV-7).
+    """
+
+    class State(models.TextChoices):
+        HELD = "held", _("held")
+        RELEASED = "released", _("released")
+
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="holds")
+    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, related_name="+")
+    lots = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=8, choices=State.choices, default=State.HELD)
+    until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    released_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("order",), condition=Q(state="held"), name="hold_one_held_per_order"),
+            models.CheckConstraint(condition=Q(lots__gte=1), name="hold_some_lots"),
+            models.CheckConstraint(
+                condition=Q(state="held", released_at=None) | Q(state="released", released_at__isnull=False),
+                name="hold_released_has_time",
+            ),
+        )
+        indexes = (models.Index(fields=("until",), condition=Q(state="held"), name="hold_by_end"),)
+
+    def __str__(self) -> str:
+        return f"{self.order} holds {self.lots}"

@@ -1,0 +1,23 @@
+"""What pages of lower apps and lists show of orders."""
+
+from django import template
+
+from orders.models import Environment, Order
+from orders.words import Word
+from orders.words import payment_word as word_of
+
+register = template.Library()
+
+
+@register.inclusion_tag("orders/_environments.html")
+def environment_choices(selected: str = "", wish: str = "") -> dict[str, object]:
+    """Show the environments as choices of a form: names `environment` and `environment_other`."""
+    environments = list(Environment.objects.filter(offered=True))
+    codes = [environment.code for environment in environments]
+    return {"environments": environments, "selected": selected if selected in codes else codes[:1][0] if codes else "", "wish": wish}
+
+
+@register.simple_tag
+def order_payment_word(order: Order) -> Word:
+    """Return the word for an order's money, from the order alone."""
+    return word_of(order)

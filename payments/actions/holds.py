@@ -1,0 +1,41 @@
+"""Tell the order what payments knows: how long its lots are kept, and whether money was seen."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from orders.actions import held, keep_hold, tell_payment
+from orders.holding import LiveIntent, Rules, hold_until
+from orders.models import Order
+
+from ..models import ChainTransfer, PaymentIntent
+
+Status = ChainTransfer.Status
+
+
+def renew_hold(order: Order, *, now: datetime) -> None:
+    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6)."""
+    seen_at = first_seen_at(order)
+    tell_payment(order, Order.Payment.SEEN if seen_at else Order.Payment.NONE)
+    hold = held(order)
+    if hold is None or not order.is_payable:
+        return
+    live = PaymentIntent.objects.filter(order=order, ended_at=None)
+    until = hold_until(
+        Rules(
+            bare=timedelta(minutes=settings.HOLD_MINUTES),
+            grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
+            renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
+        ),
+        held_since=hold.created_at,
+        saved_at=order.created_at,
+        intents=[LiveIntent(intent.created_at, intent.expires_at) for intent in live],
+        seen_at=seen_at,
+    )
+    keep_hold(order, until=until)
+
+
+def first_seen_at(order: Order) -> datetime | None:
+    """Return when the oldest transfer for this order that is not credited yet was first seen."""
+    rows = ChainTransfer.objects.filter(intent__order=order, credited=False).exclude(status=Status.DROPPED)
+    oldest = rows.order_by("first_seen_at").first()
+    return oldest.first_seen_at if oldest else None

@@ -1,0 +1,205 @@
+"""What a watcher writes: claim a pass, then facts and cursor together. The calls to the node happen in between."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from accounts.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from events.actions import record
+
+from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
+from ..networks.base import Batch, Confirmation, Transfer
+from ..registry import families
+from .reviews import open_review
+
+Status = ChainTransfer.Status
+LEASE = timedelta(seconds=120)
+
+
+class LostTurn(Exception):
+    """Another watcher wrote since this pass began; its facts are thrown away, the next pass reads them again."""
+
+
+def claim(network: str) -> NetworkCursor | None:
+    """Begin a pass: one watcher per network at a time. None if another one is at it, or the network was stopped."""
+    NetworkCursor.objects.get_or_create(network=network)
+    with transaction.atomic(durable=True):
+        cursor = NetworkCursor.objects.select_for_update(no_key=True).get(pk=network)
+        now = timezone.now()
+        if cursor.leased_until > now or cursor.state == NetworkCursor.State.STOPPED:
+            return None
+        cursor.leased_until, cursor.turn = now + LEASE, cursor.turn + 1
+        cursor.save(update_fields=["leased_until", "turn"])
+        return cursor
+
+
+def my_turn(network: str, turn: int) -> NetworkCursor:
+    """Return the cursor, locked; LostTurn if another pass began meanwhile."""
+    cursor = NetworkCursor.objects.select_for_update(no_key=True).get(pk=network)
+    if cursor.turn != turn or cursor.state == NetworkCursor.State.STOPPED:
+        raise LostTurn(network)
+    return cursor
+
+
+def record_batch(network: str, turn: int, batch: Batch) -> None:
+    """Write what a pass read: a rewind, the transfers, and the cursor, in one transaction."""
+    with transaction.atomic(durable=True):
+        cursor = my_turn(network, turn)
+        if batch.rewound_to is not None:
+            rewind(network, batch.rewound_to)
+        for transfer in batch.transfers:
+            store(network, transfer)
+        now = timezone.now()
+        cursor.genesis = batch.cursor.genesis
+        cursor.recent = [list(block) for block in batch.cursor.recent]
+        cursor.head, cursor.watched_until = batch.head, batch.watched_until
+        cursor.leased_until = now + LEASE
+        columns = ["genesis", "recent", "head", "watched_until", "leased_until"]
+        if not batch.more:
+            cursor.last_pass_at, cursor.error = now, ""
+            columns += ["last_pass_at", "error"]
+        cursor.save(update_fields=columns)
+
+
+def rewind(network: str, height: int) -> None:
+    """Take transfers of blocks above `height` out of their blocks; the scan finds again what is still there."""
+    rows = ChainTransfer.objects.filter(network=network, status=Status.INCLUDED, block_height__gt=height)
+    for row in rows.select_for_update(of=("self",), no_key=True).order_by("pk"):
+        change(row, Status.SEEN, "transfer.orphaned")
+
+
+def store(network: str, found: Transfer) -> None:
+    """Insert a transfer, or update where it is; its key, amount and owner never change. Final ones stay as they are."""
+    row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
+    if row is None:
+        row = insert(network, found)
+        if row is None:
+            return
+    if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
+        return
+    if found.block is None:
+        if row.status == Status.DROPPED:
+            change(row, Status.SEEN, "transfer.seen")
+        return
+    if (row.status, row.block_hash) != (Status.INCLUDED, found.block.hash):
+        row.block_height, row.block_hash, row.block_time = found.block.height, found.block.hash, found.block.time
+        change(row, Status.INCLUDED, "transfer.included")
+
+
+def insert(network: str, found: Transfer) -> ChainTransfer | None:
+    """Insert a first sight; none for an address that was never issued."""
+    intent = PaymentIntent.objects.filter(network=network, address__address=found.address).first()
+    if intent is None or found.amount <= 0:
+        return None
+    try:
+        with transaction.atomic():
+            row = ChainTransfer.objects.create(
+                network=network, txid=found.txid, position=found.position, intent=intent, method=found.method or "",
+                contract=found.contract or "", amount=found.amount,
+            )
+    except IntegrityError:
+        return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
+    record("transfer.seen", subject=row, thread=intent.order, actor=None, amount=str(row.amount), method=row.method)
+    if row.method != intent.method:
+        open_review(
+            ReviewItem.Reason.ASSET, subject=row, thread=intent.order, asset=row.method or row.contract,
+            amount=str(row.amount), suggestion="Ask the customer, then credit its value or send it back.",
+        )
+    return row
+
+
+def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
+    """Move a transfer to what the chain says now and record it on the order's timeline."""
+    if status != row.status and status not in ChainTransfer.TRANSITIONS[row.status]:
+        raise RuntimeError(f"transfer {row}: {row.status} → {status} can't be")
+    if status in (Status.SEEN, Status.DROPPED):
+        row.block_height, row.block_hash, row.block_time = None, "", None
+        row.confirmations, row.finalized = 0, False
+    row.status = status
+    row.save(
+        update_fields=[
+            "status", "block_height", "block_hash", "block_time", "confirmations", "finalized",
+        ]
+    )
+    record(kind, subject=row, thread=row.intent.order, actor=None, height=row.block_height)
+
+
+def record_confirmations(
+    network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]
+) -> None:
+    """Write what the network says now about transfers whose fate is open."""
+    with transaction.atomic(durable=True):
+        my_turn(network, turn)
+        for asked, answer in answers:
+            row = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=asked.pk)
+            if row.status != Status.FINAL:
+                confirm(row, answer)
+
+
+def confirm(row: ChainTransfer, answer: Confirmation | None) -> None:
+    if answer is None:
+        if row.status != Status.DROPPED:
+            change(row, Status.DROPPED, "transfer.dropped")
+    elif answer.block is None:
+        if row.status == Status.DROPPED:
+            change(row, Status.SEEN, "transfer.seen")
+    else:
+        row.block_height, row.block_hash, row.block_time = answer.block.height, answer.block.hash, answer.block.time
+        moved = row.status not in (Status.INCLUDED, Status.FINAL)
+        row.confirmations, row.finalized = answer.confirmations, answer.finalized
+        if is_final(row):
+            change(row, Status.FINAL, "transfer.final")
+        elif moved:
+            change(row, Status.INCLUDED, "transfer.included")
+        else:
+            row.save(update_fields=["block_height", "block_hash", "block_time", "confirmations", "finalized"])
+
+
+def is_final(row: ChainTransfer) -> bool:
+    """Tell whether a transfer is deep enough for what it is worth: its own value or its promise's, the larger."""
+    intent = row.intent
+    value = intent.usd_cents
+    if row.method == intent.method:
+        value = max(value, row.amount * intent.usd_cents // intent.amount)
+    needed = families()[row.network].finality(value)
+    return row.finalized or (not needed.finalized and row.confirmations >= needed.confirmations)
+
+
+def note_error(network: str, turn: int, error: str) -> None:
+    """Keep why a pass failed and let the next one begin; the cursor stays where it was."""
+    NetworkCursor.objects.filter(pk=network, turn=turn).update(
+        error=error[:500], error_at=timezone.now(), leased_until=timezone.now()
+    )
+
+
+def end_pass(network: str, turn: int) -> None:
+    """Give the lease back."""
+    NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now())
+
+
+def stop(network: str, turn: int, error: str) -> None:
+    """Stop a network whose chain is not ours any more, and alarm. Nothing is reversed."""
+    with transaction.atomic(durable=True):
+        cursor = NetworkCursor.objects.select_for_update(no_key=True).get(pk=network)
+        if cursor.turn != turn:
+            return
+        cursor.state, cursor.error, cursor.error_at = NetworkCursor.State.STOPPED, error[:500], timezone.now()
+        cursor.leased_until = timezone.now()
+        cursor.save(update_fields=["state", "error", "error_at", "leased_until"])
+        record("network.stopped", subject=cursor, actor=None, error=error)
+        open_review(
+            ReviewItem.Reason.STOPPED, subject=cursor, error=error,
+            suggestion="Check that the node is on the right chain and fully synced, then resume the network.",
+        )
+
+
+def resume(network: str, *, actor: User) -> None:
+    """Watch a stopped network again from where it was; an operator says that the node is right."""
+    with transaction.atomic(durable=True):
+        cursor = NetworkCursor.objects.select_for_update(no_key=True).get(pk=network)
+        if cursor.state != NetworkCursor.State.STOPPED:
+            return
+        cursor.state, cursor.error = NetworkCursor.State.WATCHING, ""
+        cursor.save(update_fields=["state", "error"])
+        record("network.resumed", subject=cursor, actor=actor)

@@ -1,0 +1,86 @@
+"""Why payment instructions can't be made, in words for the customer (PAY-6)."""
+
+from datetime import UTC, datetime
+
+from django.utils.translation import gettext_lazy as _
+from orders.errors import Refused
+
+
+def clock(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+class NoRate(Refused):
+    def __init__(self, symbol: str, last: datetime | None) -> None:
+        super().__init__(
+            _("No current price of %(symbol)s is known; the last one is from %(time)s. Your order is kept: try again soon.")
+            % {"symbol": symbol, "time": clock(last)}
+            if last
+            else _("No price of %(symbol)s is known yet. Your order is kept: try again soon.") % {"symbol": symbol}
+        )
+
+
+class NoAddress(Refused):
+    def __init__(self, network: str) -> None:
+        super().__init__(
+            _("No receiving address on %(network)s is ready. Your order is kept: try again soon.") % {"network": network}
+        )
+
+
+class BrokenSeal(Refused):
+    def __init__(self, network: str) -> None:
+        super().__init__(
+            _("The next address on %(network)s failed our check and is not shown. Your order is kept: ask support.")
+            % {"network": network}
+        )
+
+
+class NetworkUnwatched(Refused):
+    def __init__(self, network: str, since: datetime | None) -> None:
+        super().__init__(
+            _("We have not been able to watch %(network)s since %(time)s, so no new instructions are made on it.")
+            % {"network": network, "time": clock(since)}
+            if since
+            else _("We are not watching %(network)s yet. Try again in a moment.") % {"network": network}
+        )
+
+
+class TooSmall(Refused):
+    def __init__(self, method: str, minimum: str) -> None:
+        super().__init__(
+            _("%(method)s can't be used for less than %(minimum)s. Choose another method.")
+            % {"method": method, "minimum": minimum}
+        )
+
+
+class TooManyLive(Refused):
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            _("This order already has %(limit)d live payment instructions. Use one of them, or wait until one expires.")
+            % {"limit": limit}
+        )
+
+
+class NotPayable(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This order can't be paid any more: it is paid, cancelled or expired."))
+
+
+class NothingLeft(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _("The lots of this order went back to stock and none are left now. Nothing is reserved: do not pay yet.")
+        )
+
+
+class TransferLive(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("A transfer for these instructions was seen, so they can't be cancelled."))
+
+
+class BalanceTooSmall(Refused):
+    def __init__(self, available: str, needed: str) -> None:
+        super().__init__(
+            _("Your balance is %(available)s and this order needs %(needed)s. Nothing was debited.")
+            % {"available": available, "needed": needed}
+        )

@@ -1,0 +1,48 @@
+
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from money.units import parse
+
+from .registry import methods
+
+
+class ChooseForm(forms.Form):
+    """A method for one order. `form_key` makes one showing of the page at most one promise."""
+
+    method = forms.CharField(max_length=32)
+    form_key = forms.UUIDField()
+
+    def clean_method(self) -> str:
+        code = str(self.cleaned_data["method"])
+        if code not in {method.code for method in methods()}:
+            raise forms.ValidationError(_("Choose one of the methods shown."))
+        return code
+
+
+class PayForm(forms.Form):
+    """A payment from the demo wallet."""
+
+    method = forms.ChoiceField(label=_("Asset and network"), choices=lambda: [(m.code, f"{m.asset.symbol} · {m.family.name}") for m in methods()])
+    address = forms.CharField(label=_("Address"), max_length=128)
+    amount = forms.CharField(label=_("Amount"), max_length=60)
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean() or {}
+        chosen = {m.code: m for m in methods()}.get(str(data.get("method")))
+        if chosen is None:
+            return data
+        try:
+            data["units"] = parse(str(data.get("amount", "")), chosen.asset.decimals)
+        except ValueError:
+            self.add_error("amount", _("Write the amount in digits with a full stop, such as 0.05."))
+        else:
+            if data["units"] == 0:
+                self.add_error("amount", _("The amount must be more than zero."))
+        try:
+            data["address"] = chosen.family.check_address(str(data.get("address", "")))
+        except ValueError as error:
+            self.add_error("address", str(error))
+        return data
+
+

@@ -1,0 +1,289 @@
+"""Promises (intents), facts of chains (transfers), and how facts became credit (allocations)."""
+
+import uuid
+from collections.abc import Mapping
+from typing import ClassVar
+
+from balance.models import Movement
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from money.fields import BaseUnitsField
+from orders.models import Order
+
+
+class Installation(models.Model):
+    """What this installation was born as. One row; demo money must never become spendable."""
+
+    class Kind(models.TextChoices):
+        SIMULATED = "simulated", _("simulated")
+        REAL = "real", _("real")
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    identity = models.UUIDField(default=uuid.uuid4)
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    born_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.CheckConstraint(condition=Q(id=1), name="installation_is_one"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} since {self.born_at:%Y-%m-%d}"
+
+
+class NetworkCursor(models.Model):
+    """How far one network was read, and how it is. Facts and cursor commit together.
+
+    `fingerprint` names the key that the worker derives addresses from: only its addresses are handed out.
+    `recent` holds [height, hash] of the last blocks read, oldest first. `watched_until`: every block with a time up to
+    this one was read (the honest clock). `turn` grows with every write: a pass that read an older turn is thrown away.
+    """
+
+    class State(models.TextChoices):
+        WATCHING = "watching", _("watching")
+        STOPPED = "stopped", _("stopped")
+
+    network = models.CharField(max_length=32, primary_key=True)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.WATCHING)
+    genesis = models.CharField(max_length=140, blank=True)
+    fingerprint = models.CharField(max_length=40, blank=True)
+    recent = models.JSONField(default=list)
+    head = models.BigIntegerField(null=True)
+    watched_until = models.DateTimeField(null=True)
+    last_pass_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True)
+    error_at = models.DateTimeField(null=True)
+    turn = models.BigIntegerField(default=0)
+    leased_until = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.network
+
+    @property
+    def height(self) -> int | None:
+        return self.recent[-1][0] if self.recent else None
+
+
+class ReservedAddress(models.Model):
+    """A receiving address made ahead by a worker. `seal` signs the row; `issued_at` is set once and for ever."""
+
+    network = models.CharField(max_length=32)
+    index = models.PositiveIntegerField()
+    address = models.CharField(max_length=128)
+    fingerprint = models.CharField(max_length=40)
+    genesis = models.CharField(max_length=140)
+    seal = models.CharField(max_length=64)
+    made_at = models.DateTimeField(default=timezone.now)
+    issued_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("network", "address"), name="address_once"),
+            models.UniqueConstraint(fields=("network", "fingerprint", "index"), name="address_index_once"),
+        )
+        indexes = (
+            models.Index(fields=("network", "index"), condition=Q(issued_at=None), name="address_next_free"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.network}/{self.index}"
+
+
+class RateSample(models.Model):
+    """One price from one source: USD × 10⁸ for one whole coin."""
+
+    source = models.CharField(max_length=32)
+    symbol = models.CharField(max_length=12)
+    price_e8 = models.BigIntegerField()
+    source_at = models.DateTimeField()
+    received_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.CheckConstraint(condition=Q(price_e8__gt=0), name="rate_positive"),)
+        indexes = (models.Index(fields=("symbol", "-received_at"), name="rate_newest"),)
+
+    def __str__(self) -> str:
+        return f"{self.symbol} {self.price_e8} ({self.source})"
+
+
+class PaymentIntent(models.Model):
+    """A price promise: this many units at this address until this time count as this many dollars. Never edited.
+
+    `quote`, `funding` and `settlement` are caches that one function (`advance`) writes from the facts.
+    """
+
+    class Quote(models.TextChoices):
+        OPEN = "open", _("open")
+        EXPIRED = "expired", _("expired")
+        CANCELLED = "cancelled", _("cancelled")
+        SUPERSEDED = "superseded", _("superseded")
+
+    class Funding(models.TextChoices):
+        NONE = "none", _("nothing seen")
+        SEEN = "seen", _("seen")
+        PARTIAL = "partial", _("partial")
+        COVERED = "covered", _("covered")
+        OVER = "over", _("over")
+
+    class Settlement(models.TextChoices):
+        UNSETTLED = "unsettled", _("unsettled")
+        SETTLED = "settled", _("settled")
+        CREDITED = "credited", _("credited")
+        REVIEW = "review", _("in review")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="intents")
+    customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    form_key = models.UUIDField()
+    method = models.CharField(max_length=32)
+    network = models.CharField(max_length=32)
+    amount = BaseUnitsField()
+    usd_cents = models.BigIntegerField()
+    rate_e8 = models.BigIntegerField()
+    rate_evidence = models.JSONField(default=dict)
+    address = models.OneToOneField(ReservedAddress, on_delete=models.PROTECT, related_name="intent")
+    born_height = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+    declared_at = models.DateTimeField(null=True)
+    quote = models.CharField(max_length=16, choices=Quote.choices, default=Quote.OPEN)
+    funding = models.CharField(max_length=16, choices=Funding.choices, default=Funding.NONE)
+    settlement = models.CharField(max_length=16, choices=Settlement.choices, default=Settlement.UNSETTLED)
+    late = models.BooleanField(default=False)
+    unwatched = models.BooleanField(default=False)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("order", "form_key"), name="intent_once_per_form"),
+            models.CheckConstraint(condition=Q(usd_cents__gte=1), name="intent_not_free"),
+            models.CheckConstraint(condition=Q(rate_e8__gt=0), name="intent_has_rate"),
+            models.CheckConstraint(condition=Q(expires_at__gt=F("created_at")), name="intent_expires_later"),
+        )
+        indexes = (
+            models.Index(fields=("network", "expires_at"), condition=Q(ended_at=None), name="intent_live"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.method} for {self.order}"
+
+
+class ChainTransfer(models.Model):
+    """A fact of a chain, written by the watcher alone. `(network, txid, position)` names it for ever.
+
+    `position` is the place within its own transaction, so a reorg that moves it keeps the key. `credited` says that a
+    live allocation exists; it changes with that row only and keeps the look-up of open work small.
+    """
+
+    class Status(models.TextChoices):
+        SEEN = "seen", _("seen, not in a block")
+        INCLUDED = "included", _("in a block")
+        FINAL = "final", _("final")
+        DROPPED = "dropped", _("dropped by the network")
+
+    TRANSITIONS: ClassVar[Mapping[str, frozenset[str]]] = {
+        Status.SEEN: frozenset({Status.INCLUDED, Status.FINAL, Status.DROPPED}),
+        Status.INCLUDED: frozenset({Status.SEEN, Status.FINAL, Status.DROPPED}),
+        Status.DROPPED: frozenset({Status.SEEN, Status.INCLUDED, Status.FINAL}),
+        Status.FINAL: frozenset(),
+    }
+
+    network = models.CharField(max_length=32)
+    txid = models.CharField(max_length=128)
+    position = models.CharField(max_length=64)
+    intent = models.ForeignKey(PaymentIntent, on_delete=models.PROTECT, related_name="transfers")
+    method = models.CharField(max_length=32, blank=True)
+    contract = models.CharField(max_length=128, blank=True)
+    amount = BaseUnitsField()
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.SEEN)
+    block_height = models.BigIntegerField(null=True)
+    block_hash = models.CharField(max_length=128, blank=True)
+    block_time = models.DateTimeField(null=True)
+    confirmations = models.PositiveIntegerField(default=0)
+    finalized = models.BooleanField(default=False)
+    credited = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("network", "txid", "position"), name="transfer_once"),
+            models.CheckConstraint(
+                condition=Q(status__in=("seen", "dropped"), block_height=None, block_hash="", block_time=None)
+                | Q(status__in=("included", "final"), block_height__isnull=False, block_time__isnull=False)
+                & ~Q(block_hash=""),
+                name="transfer_block_whole",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("network", "status"), condition=Q(credited=False), name="transfer_open_work"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.network}/{self.txid}/{self.position}"
+
+
+class Allocation(models.Model):
+    """How one transfer became credit: once per episode; a new episode starts only after a reversal.
+
+    `movement` is none when less than a cent was credited (dust that completed nothing).
+    """
+
+    class Why(models.TextChoices):
+        LOCKED = "locked", _("promised rate")
+        MARKET = "market", _("market rate")
+
+    transfer = models.ForeignKey(ChainTransfer, on_delete=models.PROTECT, related_name="allocations")
+    episode = models.PositiveIntegerField(default=1)
+    live = models.BooleanField(default=True)
+    intent = models.ForeignKey(PaymentIntent, on_delete=models.PROTECT, related_name="allocations")
+    customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    locked_amount = BaseUnitsField()
+    market_amount = BaseUnitsField()
+    market_rate_e8 = models.BigIntegerField(null=True)
+    usd_cents = models.BigIntegerField()
+    movement = models.OneToOneField(Movement, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("transfer", "episode"), name="allocation_once_per_episode"),
+            models.UniqueConstraint(fields=("transfer",), condition=Q(live=True), name="allocation_one_live"),
+            models.CheckConstraint(
+                condition=Q(usd_cents=0, movement=None) | Q(usd_cents__gt=0, movement__isnull=False),
+                name="allocation_credit_is_moved",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.transfer} #{self.episode}"
+
+
+class ReviewItem(models.Model):
+    """Something that needs a person: what, why, and what we suggest. One open item per subject and reason."""
+
+    class Reason(models.TextChoices):
+        STOPPED = "network_stopped", _("a network stopped: another chain, or a reorganisation too deep")
+        ADDRESS = "address_mismatch", _("an address is not the one that our key derives")
+        ASSET = "other_asset", _("an asset arrived that was not asked for")
+
+    reason = models.CharField(max_length=32, choices=Reason.choices)
+    subject = models.CharField(max_length=64)
+    facts = models.JSONField(default=dict)
+    suggestion = models.CharField(max_length=300, blank=True)
+    opened_at = models.DateTimeField(default=timezone.now)
+    decided_at = models.DateTimeField(null=True)
+    decision = models.CharField(max_length=300, blank=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("reason", "subject"), condition=Q(decided_at=None), name="review_one_open"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_reason_display()}: {self.subject}"

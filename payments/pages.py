@@ -1,0 +1,129 @@
+"""What the pages of payment instructions show: one value, read with few queries."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import segno
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from money.units import plain
+from orders.models import Order
+from orders.words import Word
+
+from .models import ChainTransfer, NetworkCursor, PaymentIntent
+from .networks.base import Asset
+from .registry import Method, families
+from .registry import method as method_by_code
+from .words import Progress, intent_word, may_send
+
+
+@dataclass(frozen=True)
+class IntentPage:
+    """An intent with everything that its page and its row in the history show."""
+
+    intent: PaymentIntent
+    method: Method
+    transfers: list[ChainTransfer]
+    cursor: NetworkCursor | None
+    now: datetime
+
+    @property
+    def asset(self) -> Asset:
+        return self.method.asset
+
+    @property
+    def network_name(self) -> str:
+        return self.method.family.name
+
+    @property
+    def may_declare(self) -> bool:
+        """Whether "I paid" makes sense: not once the money is settled or credited."""
+        return self.intent.declared_at is None and self.intent.settlement == PaymentIntent.Settlement.UNSETTLED
+
+    @property
+    def may_cancel(self) -> bool:
+        return self.intent.ended_at is None and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
+
+    @property
+    def last_look_seconds(self) -> int | None:
+        """Seconds since the last complete pass over the network."""
+        if self.cursor is None or self.cursor.last_pass_at is None:
+            return None
+        return max(int((self.now - self.cursor.last_pass_at).total_seconds()), 0)
+
+    @cached_property
+    def progress(self) -> Progress:
+        live = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED]
+        done = min((t.confirmations for t in live if t.method == self.intent.method), default=0)
+        return Progress(done, families()[self.intent.network].finality(self.intent.usd_cents).confirmations)
+
+    @cached_property
+    def word(self) -> Word:
+        return intent_word(self.intent, self.transfers, self.progress)
+
+    @cached_property
+    def may_send(self) -> bool:
+        return may_send(self.intent, self.now)
+
+    @property
+    def amount_text(self) -> str:
+        """The exact amount in plain form, for copying."""
+        return plain(self.intent.amount, self.method.asset.decimals)
+
+    @property
+    def received_text(self) -> str:
+        live = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED and t.method == self.intent.method]
+        return plain(sum(t.amount for t in live), self.method.asset.decimals)
+
+    @property
+    def address_text(self) -> str:
+        return self.method.family.display(self.intent.address.address)
+
+    @property
+    def rate_text(self) -> str:
+        """USD for one whole coin, as promised."""
+        return plain(self.intent.rate_e8 // 10**6, 2)
+
+    @property
+    def markup_percent(self) -> str:
+        return plain(int(self.intent.rate_evidence.get("markup_basis_points", 0)), 2)
+
+    @property
+    def sources(self) -> str:
+        return ", ".join(sample["source"] for sample in self.intent.rate_evidence.get("samples", []))
+
+    @property
+    def polls(self) -> bool:
+        """Whether something on the page may still change by itself."""
+        return self.word.code not in ("cancelled", "expired", "credited", "late")
+
+    @property
+    def waits_for_clock(self) -> bool:
+        """The promised time is over, but the network was not watched beyond it yet: the clock stands still."""
+        return self.intent.ended_at is None and self.now >= self.intent.expires_at and not self.transfers
+
+    def qr(self) -> SafeString:
+        """Return the QR code as SVG; it holds what the network's wallets read safely."""
+        text = self.method.family.payment_uri(self.intent.address.address, self.method.asset, self.intent.amount)
+        svg = segno.make(text, error="m").svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
+        return mark_safe(svg)  # noqa: S308  made by segno from our own text
+
+
+def page_of(intent: PaymentIntent) -> IntentPage:
+    """Return the page of one intent."""
+    return pages_of(intent.order, [intent])[0]
+
+
+def pages_of(order: Order, intents: list[PaymentIntent] | None = None) -> list[IntentPage]:
+    """Return the pages of an order's intents, newest first, in three queries."""
+    if intents is None:
+        intents = list(order.intents.select_related("address").order_by("-created_at"))
+    transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
+    for transfer in ChainTransfer.objects.filter(intent__in=intents).order_by("pk"):
+        transfers[transfer.intent_id].append(transfer)
+    cursors = NetworkCursor.objects.in_bulk()
+    now = timezone.now()
+    return [
+        IntentPage(i, method_by_code(i.method), transfers[i.pk], cursors.get(i.network), now) for i in intents
+    ]

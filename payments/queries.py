@@ -1,0 +1,116 @@
+"""Reads of payments that are used in more than one place."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from money.usd import localised
+from orders.models import Order
+
+from . import errors, quotes
+from .models import ChainTransfer, NetworkCursor, PaymentIntent, RateSample, ReservedAddress
+from .registry import Method, methods
+
+Status = ChainTransfer.Status
+CHUNK = 5000  # addresses in one look-up
+
+
+def price(symbol: str, now: datetime) -> quotes.Price | None:
+    """Return the current price of an asset, or none if too few sources are live."""
+    max_age = timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
+    rows = RateSample.objects.filter(symbol=symbol, received_at__gte=now - max_age).order_by("received_at")
+    samples = [quotes.Sample(row.source, row.price_e8, row.received_at) for row in rows]
+    return quotes.median(samples, now=now, max_age=max_age, quorum=settings.RATE_QUORUM)
+
+
+def price_near(symbol: str, moment: datetime, now: datetime) -> int | None:
+    """Return the market price for late money: the sample nearest to `moment` within 5 minutes, else today's price."""
+    window = timedelta(minutes=5)
+    rows = RateSample.objects.filter(symbol=symbol, received_at__range=(moment - window, moment + window))
+    nearest = min(rows, key=lambda row: abs(row.received_at - moment), default=None)
+    if nearest:
+        return nearest.price_e8
+    current = price(symbol, now)
+    return current.price_e8 if current else None
+
+
+def last_sample_at(symbol: str) -> datetime | None:
+    newest = RateSample.objects.filter(symbol=symbol).order_by("-received_at").first()
+    return newest.received_at if newest else None
+
+
+def issued_among(network: str, addresses: Iterable[str]) -> set[str]:
+    """Return which of these addresses were ever given to a customer. Cost does not grow with their number in all."""
+    wanted = list(set(addresses))
+    found: set[str] = set()
+    for start in range(0, len(wanted), CHUNK):
+        rows = ReservedAddress.objects.filter(
+            network=network, address__in=wanted[start : start + CHUNK], issued_at__isnull=False
+        )
+        found.update(rows.values_list("address", flat=True))
+    return found
+
+
+def watching(cursor: NetworkCursor | None, now: datetime) -> bool:
+    """Tell whether a network is watched well enough for new promises."""
+    return bool(
+        cursor
+        and cursor.state == NetworkCursor.State.WATCHING
+        and cursor.last_pass_at
+        and now - cursor.last_pass_at <= timedelta(seconds=settings.NETWORK_STALE_SECONDS)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A method on the choice page: with the amount it would ask for, or the reason why it can't be chosen now."""
+
+    method: Method
+    amount: int | None
+    reason: "errors.Refused | None"
+
+
+def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
+    cursors = NetworkCursor.objects.in_bulk()
+    for method in methods():
+        reason, rate = obstacle(method, order.total_cents, cursors.get(method.family.network), now)
+        amount = quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals) if rate else None
+        yield Offered(method, amount, reason)
+
+
+def obstacle(
+    method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime
+) -> "tuple[errors.Refused | None, int]":
+    """Return why the method can't be promised now, or (none, rate with markup)."""
+    if usd_cents < method.asset.minimum_cents:
+        return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents)), 0
+    if not watching(cursor, now):
+        return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None), 0
+    current = price(method.asset.symbol, now)
+    if current is None:
+        return errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol)), 0
+    return None, quotes.with_markup(current.price_e8, settings.MARKUP_BASIS_POINTS[method.volatility])
+
+
+def method_name(method: Method) -> str:
+    return f"{method.asset.symbol} ({method.family.name})"
+
+
+def open_work(network: str, now: datetime) -> Iterable[ChainTransfer]:
+    """Return the transfers of a network whose fate is open: not final, or final and not credited; and those dropped
+    lately, since a node may have lied."""
+    return ChainTransfer.objects.filter(network=network, credited=False).exclude(
+        status=Status.DROPPED, first_seen_at__lt=now - timedelta(days=2)
+    )
+
+
+def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
+    """Return the intents of a network that may have to move: past their time, or with money that waits for credit."""
+    overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
+    waiting = PaymentIntent.objects.filter(
+        network=network, transfers__credited=False, transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL)
+    )
+    return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
+
+

@@ -1,0 +1,14 @@
+from django.urls import path
+
+from . import views, wallet
+
+app_name = "payments"
+urlpatterns = [
+    path("orders/<str:number>/pay/", views.choose, name="choose"),
+    path("orders/<str:number>/pay/balance/", views.pay_from_balance, name="balance"),
+    path("pay/<uuid:intent_id>/", views.intent, name="intent"),
+    path("pay/<uuid:intent_id>/status/", views.status, name="status"),
+    path("pay/<uuid:intent_id>/declare/", views.declare, name="declare"),
+    path("pay/<uuid:intent_id>/cancel/", views.cancel, name="cancel"),
+    path("demo/wallet/", wallet.wallet, name="wallet"),
+]

@@ -1,0 +1,115 @@
+"""Recompute every balance and every link from the rows themselves, and name each discrepancy (BAL-6).
+
+Nothing here writes. Sums of base units are made in Python, those of cents by the database.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from balance.models import Account, Movement
+from catalog.models import Offer
+from django.db.models import F, Q, Sum
+from orders.models import Hold, Order
+
+from .models import Allocation, ChainTransfer, PaymentIntent
+
+Status = ChainTransfer.Status
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """One thing that can't be: which row, and what is wrong with it."""
+
+    subject: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.sentence}"
+
+
+def discrepancies() -> Iterator[Discrepancy]:
+    """Yield everything that does not add up; nothing if the books are right."""
+    yield from balances()
+    yield from movements()
+    yield from allocations()
+    yield from captures()
+    yield from settled_intents()
+    yield from stock()
+
+
+def balances() -> Iterator[Discrepancy]:
+    """Every kept balance is the sum of its movements; floors are debts."""
+    credits_of = sums("credit_id")
+    debits_of = sums("debit_id")
+    for account in Account.objects.exclude(customer=None).iterator():
+        balance = credits_of.get(account.pk, 0) - debits_of.get(account.pk, 0)
+        if balance != account.balance_cents:
+            yield Discrepancy(f"account {account.pk}", f"keeps {account.balance_cents} cents, its movements sum to {balance}")
+
+
+def sums(side: str) -> dict[int, int]:
+    rows = Movement.objects.values(side).annotate(total=Sum("amount_cents")).order_by()
+    return {row[side]: row["total"] for row in rows}
+
+
+def movements() -> Iterator[Discrepancy]:
+    """Every credit for a transfer belongs to an allocation of the same customer and amount."""
+    owned = set(Allocation.objects.exclude(movement=None).values_list("movement_id", flat=True))
+    for movement in Movement.objects.filter(kind=Movement.Kind.TRANSFER).iterator():
+        if movement.pk not in owned:
+            yield Discrepancy(movement.reference, "credits a transfer that has no allocation")
+    wrong = Allocation.objects.exclude(movement=None).exclude(
+        movement__amount_cents=F("usd_cents"), movement__credit__customer=F("customer")
+    )
+    for allocation in wrong:
+        yield Discrepancy(f"allocation {allocation.pk}", "differs from its movement in amount or customer")
+
+
+def allocations() -> Iterator[Discrepancy]:
+    """A credited transfer has one live allocation over its whole amount; others have none."""
+    for transfer in ChainTransfer.objects.prefetch_related("allocations").select_related("intent").iterator(1000):
+        live = [a for a in transfer.allocations.all() if a.live]
+        if transfer.credited != bool(live):
+            yield Discrepancy(f"transfer {transfer}", f"says credited={transfer.credited}, live allocations: {len(live)}")
+        for allocation in live:
+            if allocation.locked_amount + allocation.market_amount != transfer.amount:
+                yield Discrepancy(f"transfer {transfer}", "is not credited over its whole amount")
+            if transfer.status != Status.FINAL:
+                yield Discrepancy(f"transfer {transfer}", f"is credited but {transfer.status}")
+            if allocation.customer_id != transfer.intent.customer_id:
+                yield Discrepancy(f"transfer {transfer}", "is credited to somebody else")
+
+
+def captures() -> Iterator[Discrepancy]:
+    """An order is settled if and only if there is exactly its capture, over its total, by its customer."""
+    paid = {m.reference: m for m in Movement.objects.filter(kind=Movement.Kind.CAPTURE).select_related("debit")}
+    for order in Order.objects.filter(state=Order.State.SETTLED).iterator():
+        capture = paid.pop(f"order:{order.pk}:capture", None)
+        if capture is None:
+            yield Discrepancy(f"order {order}", "is settled without a capture")
+        elif (capture.amount_cents, capture.debit.customer_id) != (order.total_cents, order.customer_id):
+            yield Discrepancy(f"order {order}", "was captured with another amount or from another customer")
+    for reference in paid:
+        yield Discrepancy(reference, "captures an order that is not settled")
+
+
+def settled_intents() -> Iterator[Discrepancy]:
+    """What a settled intent received at the promised rate, with the accepted shortfall, covers its promise."""
+    tolerated = dict(Movement.objects.filter(kind=Movement.Kind.TOLERANCE).values_list("reference", "amount_cents"))
+    settled = PaymentIntent.objects.filter(settlement=PaymentIntent.Settlement.SETTLED).prefetch_related("allocations")
+    for intent in settled.iterator(1000):
+        credited = sum(a.usd_cents for a in intent.allocations.all() if a.live)
+        given = tolerated.pop(f"intent:{intent.pk}:tolerance", 0)
+        if credited + given < intent.usd_cents:
+            yield Discrepancy(f"intent {intent.pk}", f"is settled with {credited + given} of {intent.usd_cents} cents")
+    for reference in tolerated:
+        yield Discrepancy(reference, "accepts a shortfall of an intent that is not settled")
+
+
+def stock() -> Iterator[Discrepancy]:
+    """What offers say is taken is what live holds hold."""
+    held = Hold.objects.filter(state=Hold.State.HELD).values("offer").annotate(total=Sum("lots")).order_by()
+    lots = {row["offer"]: row["total"] for row in held}
+    for offer in Offer.objects.filter(Q(taken__gt=0) | Q(pk__in=lots)):
+        if offer.taken != lots.get(offer.pk, 0):
+            yield Discrepancy(f"offer {offer}", f"says {offer.taken} lots are taken, holds keep {lots.get(offer.pk, 0)}")

@@ -1,0 +1,83 @@
+"""The demo wallet: pays and mines on the simulated chain. It exists in a simulated installation only."""
+
+import uuid
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from money.units import plain
+
+from .forms import PayForm
+from .models import PaymentIntent
+from .pages import page_of
+from .networks.simulated_chain import Sent
+from .registry import is_simulated, method, methods, simulated_chain
+
+
+NETWORK = "ethereum"
+
+
+@login_required
+def wallet(request: HttpRequest) -> HttpResponse:
+    """Show the wallet, filled in for an intent of this customer; pay or mine on POST."""
+    if not is_simulated():
+        raise Http404("real networks have no demo wallet")
+    intent, chain = asked_intent(request), simulated_chain(NETWORK)
+    form = PayForm(initial=filled(intent) if intent else None)
+    if request.method == "POST" and request.POST.get("action") == "mine":
+        chain.mine()
+        messages.success(request, _("A block was mined."))
+        return redirect(request.get_full_path())
+    if request.method == "POST":
+        form = PayForm(request.POST)
+        if form.is_valid():
+            pay(form)
+            messages.success(request, _("Sent. The network will put it into its next block."))
+            return redirect(reverse("payments:intent", args=[intent.pk]) if intent else request.get_full_path())
+    context = {
+        "form": form,
+        "head": chain.head().height,
+        "back_url": reverse("payments:intent", args=[intent.pk]) if intent else "",
+        "transfers": [row(sent) for sent in chain.recent(10)],
+    }
+    return render(request, "payments/wallet.html", context)
+
+
+def pay(form: PayForm) -> None:
+    data = form.cleaned_data
+    chosen = method(data["method"])
+    simulated_chain(chosen.family.network).pay(
+        data["address"], data["units"], method=chosen.code, contract=chosen.asset.contract
+    )
+
+
+def asked_intent(request: HttpRequest) -> PaymentIntent | None:
+    try:
+        key = uuid.UUID(request.GET.get("intent", ""))
+    except ValueError:
+        return None
+    return PaymentIntent.objects.select_related("order", "address").filter(pk=key, customer=request.user).first()
+
+
+def filled(intent: PaymentIntent) -> dict[str, str]:
+    page = page_of(intent)
+    return {"method": intent.method, "address": page.address_text, "amount": page.amount_text}
+
+
+def row(sent: Sent) -> dict[str, object]:
+    """Return one line of the wallet's list."""
+    chosen = {m.code: m for m in methods()}.get(sent.payment.method or "")
+    included = sent.block is not None
+    return {
+        "amount_text": plain(sent.payment.amount, chosen.asset.decimals) if chosen else str(sent.payment.amount),
+        "symbol": chosen.asset.symbol if chosen else sent.payment.contract or "",
+        "network_name": chosen.family.name if chosen else NETWORK,
+        "address": chosen.family.display(sent.payment.address) if chosen else sent.payment.address,
+        "at": sent.block.time if sent.block else None,
+        "meaning": "good" if included else "waiting",
+        "word": _("in a block") if included else _("waiting for a block"),
+    }

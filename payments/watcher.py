@@ -1,0 +1,92 @@
+"""One pass over one network: claim, call the node, settle. Runs in workers only."""
+
+import logging
+
+from django.utils import timezone
+
+from . import queries
+from .actions import reserve, watching
+from .actions.settling import advance
+from .models import ChainTransfer, NetworkCursor
+from .networks.base import BadAnswer, Cursor, ForeignChain, Key, Node, Unavailable
+from .registry import node as node_of
+
+log = logging.getLogger(__name__)
+PASSES = 40  # scans in one go; the timer calls again
+
+
+def watch(network: str) -> bool:
+    """Read on from the cursor and bring every touched intent to what the facts say; False if nothing was read.
+
+    Intents advance also when the node is down: what is final stays creditable, and a promise that could not be watched
+    for a day must end.
+    """
+    cursor = watching.claim(network)
+    if cursor is None:
+        return False
+    try:
+        node = node_of(network)
+        complete = read_safely(network, cursor.turn, node)
+        if complete is not None:
+            advance_all(network, node)
+        if complete:
+            watching.end_pass(network, cursor.turn)
+        return bool(complete)
+    except watching.LostTurn:
+        log.info("%s: another watcher was quicker", network)
+        return False
+
+
+def read_safely(network: str, turn: int, node: Node) -> bool | None:
+    """Read; keep the reason of a failure. True = read, False = failed, None = the network was stopped."""
+    try:
+        read(network, turn, node)
+        return True
+    except ForeignChain as error:
+        log.error("%s stopped: %s", network, error)
+        watching.stop(network, turn, str(error))
+        return None
+    except (Unavailable, BadAnswer) as error:
+        log.warning("%s: %s", network, error)
+        watching.note_error(network, turn, str(error))
+        return False
+
+
+def read(network: str, turn: int, node: Node) -> None:
+    """Scan to the head, then ask again about every transfer whose fate is open."""
+    for _ in range(PASSES):
+        row = NetworkCursor.objects.get(pk=network)
+        cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
+        batch = node.scan(cursor, lambda addresses: queries.issued_among(network, addresses))
+        watching.record_batch(network, turn, batch)
+        if not batch.more:
+            break
+    rows = list(queries.open_work(network, timezone.now()).exclude(status=ChainTransfer.Status.FINAL))
+    if rows:
+        watching.record_confirmations(network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True)))
+
+
+def key_of(row: ChainTransfer) -> Key:
+    return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None)
+
+
+def advance_all(network: str, node: Node) -> None:
+    """Advance what may have to move; one that fails does not keep the others waiting."""
+    for intent in queries.due_intents(network, timezone.now()):
+        try:
+            advance(intent.pk, now=timezone.now(), derived=node.destination(intent.address.index))
+        except Exception:
+            log.exception("intent %s could not be advanced", intent.pk)
+
+
+def fill_reserve(network: str, size: int) -> None:
+    """Derive addresses until `size` are ready, and store them sealed."""
+    node = node_of(network)
+    fingerprint, genesis = node.key_fingerprint(), node.genesis()
+    known = NetworkCursor.objects.filter(pk=network).values_list("genesis", flat=True).first()
+    if known and known != genesis:
+        return  # the watcher stops the network; addresses for another chain are not made
+    indexes = reserve.missing_indexes(network, fingerprint, size)
+    reserve.add_addresses(
+        network, genesis=genesis, fingerprint=fingerprint, derived=[(i, node.destination(i)) for i in indexes]
+    )

@@ -1,0 +1,122 @@
+"""Every write to rentals. The order is locked first, then the rental."""
+
+from datetime import datetime, timedelta
+
+from accounts.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from events.actions import record
+from orders.actions import held, locked, release
+from orders.errors import Refused
+from orders.models import Order
+
+from .access import Access, load
+from .models import Rental
+
+State = Rental.State
+
+
+class NotPossible(Refused):
+    """The rental is not in a state for this, or something is missing."""
+
+
+def ensure_rental(order_id: int) -> Rental | None:
+    """Queue a rental for an order that is settled and holds its lots; again, or too early, changes nothing (PRV-1)."""
+    with transaction.atomic():
+        order = locked(order_id)
+        if order.state != Order.State.SETTLED or held(order) is None:
+            return None
+        rental, new = Rental.objects.get_or_create(order=order)
+        if new:
+            record("rental.queued", subject=rental, thread=order, actor=None)
+        return rental
+
+
+def locked_rental(rental_id: int) -> Rental:
+    """Return the rental with its order, both locked: the order first."""
+    order = locked(Rental.objects.values_list("order_id", flat=True).get(pk=rental_id))
+    rental = Rental.objects.select_for_update(of=("self",), no_key=True).get(pk=rental_id)
+    rental.order = order
+    return rental
+
+
+def move(rental_id: int, state: str, *, actor: User) -> Rental:
+    """Move a rental to a state that needs nothing else; hand-over and end have actions of their own."""
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        if rental.state == state:
+            return rental
+        if not rental.may_move_to(state) or state in (State.ENDED,) or (state == State.ACTIVE and not rental.started_at):
+            raise NotPossible(_("A rental that is %(state)s can't do this.") % {"state": rental.get_state_display()})
+        rental.move_to(state, actor=actor)
+        return rental
+
+
+def plan(
+    rental_id: int, *, host: str, planned_start_at: datetime | None, planned_end_at: datetime | None, actor: User
+) -> Rental:
+    """Assign the host and note the planned period; both ends may stay unknown."""
+    if planned_start_at and planned_end_at and planned_end_at <= planned_start_at:
+        raise NotPossible(_("The planned end must be after the planned start."))
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        rental.host, rental.planned_start_at, rental.planned_end_at = host, planned_start_at, planned_end_at
+        rental.save(update_fields=["host", "planned_start_at", "planned_end_at"])
+        record("rental.planned", subject=rental, thread=rental.order, actor=actor, start=planned_start_at, end=planned_end_at)
+        return rental
+
+
+def hand_over(rental_id: int, access: Access, *, actor: User) -> Rental:
+    """Publish access that the operator has checked: the period starts now and runs for the order's term (PRV-3)."""
+    if not access.any():
+        raise NotPossible(_("Hand-over needs access information."))
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        if rental.state != State.READY:
+            raise NotPossible(_("Only a machine that is ready can be handed over."))
+        rental.access, rental.started_at = access.dump(), timezone.now()
+        rental.ends_at = rental.started_at + timedelta(days=rental.order.term_days)
+        rental.move_to(
+            State.ACTIVE, columns=("access", "started_at", "ends_at"), actor=actor, ends_at=rental.ends_at
+        )
+        return rental
+
+
+def show_access(rental_id: int, *, actor: User) -> Access:
+    """Return the access information and record that it was shown (PRV-2)."""
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        if rental.state != State.ACTIVE:
+            raise NotPossible(_("Access is shown while the rental is active."))
+        record("access.shown", subject=rental, thread=rental.order, actor=actor)
+        return load(rental.access)
+
+
+def end(rental_id: int, *, actor: User) -> Rental:
+    """End a rental; its lots stay taken until the wipe is confirmed."""
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        if rental.state == State.ENDED:
+            return rental
+        if not rental.may_move_to(State.ENDED):
+            raise NotPossible(_("Only a running rental can be ended."))
+        rental.ended_at, rental.access = timezone.now(), ""
+        rental.move_to(State.ENDED, columns=("ended_at", "access"), actor=actor)
+        return rental
+
+
+def confirm_wipe(rental_id: int, *, actor: User) -> Rental:
+    """Confirm that the machine was wiped: the lots return to stock, once (PRV-7)."""
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        if rental.state != State.ENDED:
+            raise NotPossible(_("The rental must end before its machine is wiped."))
+        if rental.wiped_at is None:
+            hold = held(rental.order)
+            rental.wiped_at = timezone.now()
+            rental.save(update_fields=["wiped_at"])
+            record("rental.wiped", subject=rental, thread=rental.order, actor=actor)
+            if hold:
+                release(hold)
+        return rental

@@ -1,0 +1,131 @@
+"""The operator's board: one rental, its next steps as buttons, hand-over as a form."""
+
+from typing import Any, cast
+
+from accounts.models import User
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import path, reverse
+from django.utils.translation import gettext_lazy as _
+from events.admin import ReadOnlyAdmin
+from orders.errors import Refused
+
+from . import actions
+from .access import Access
+from .forms import AccessForm, PlanForm
+from .models import Rental
+
+State = Rental.State
+
+
+@admin.register(Rental)
+class RentalAdmin(ReadOnlyAdmin):
+    list_display = ("order", "state", "offer", "lots", "host", "created_at", "started_at", "ends_at")
+    list_filter = ("state",)
+    list_select_related = ("order",)
+    search_fields = ("order__symbols", "order__email", "host")
+    exclude = ("access",)
+    change_form_template = "provisioning/admin_rental.html"
+
+    @admin.display(description=_("offer"))
+    def offer(self, rental: Rental) -> str:
+        return rental.order.offer_name
+
+    @admin.display(description=_("lots"))
+    def lots(self, rental: Rental) -> int:
+        return rental.order.lots
+
+    def get_urls(self) -> list[Any]:
+        own = [
+            path("<int:rental_id>/move/", self.admin_site.admin_view(self.move), name="rental_move"),
+            path("<int:rental_id>/plan/", self.admin_site.admin_view(self.plan), name="rental_plan"),
+            path("<int:rental_id>/hand-over/", self.admin_site.admin_view(self.hand_over), name="rental_hand_over"),
+        ]
+        return own + super().get_urls()
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        rental = get_object_or_404(Rental.objects.select_related("order"), pk=object_id)
+        extra = {"rental": rental, "steps": steps(rental), **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, extra)
+
+    def move(self, request: HttpRequest, rental_id: int) -> HttpResponse:
+        """Take one step of the rental's life; POST only."""
+        self.check_operator(request)
+        if request.method == "POST":
+            self.attempt(request, rental_id, request.POST.get("step", ""))
+        return self.back(rental_id)
+
+    def attempt(self, request: HttpRequest, rental_id: int, step: str) -> None:
+        actor = cast(User, request.user)
+        try:
+            if step == State.ENDED:
+                actions.end(rental_id, actor=actor)
+            elif step == "wiped":
+                actions.confirm_wipe(rental_id, actor=actor)
+            else:
+                actions.move(rental_id, step, actor=actor)
+            messages.success(request, _("Done and recorded."))
+        except (Refused, KeyError) as error:
+            messages.error(request, str(error))
+
+    def plan(self, request: HttpRequest, rental_id: int) -> HttpResponse:
+        """Assign the host and the planned period."""
+        rental = self.asked(request, rental_id)
+        form = PlanForm(request.POST or None, instance=rental)
+        if request.method == "POST" and form.is_valid():
+            try:
+                actions.plan(rental_id, actor=cast(User, request.user), **form.cleaned_data)
+                return self.back(rental_id)
+            except Refused as error:
+                form.add_error(None, str(error))
+        return self.form_page(request, rental, form, _("Assign host and plan"))
+
+    def hand_over(self, request: HttpRequest, rental_id: int) -> HttpResponse:
+        """Enter the access that was checked and start the period."""
+        rental = self.asked(request, rental_id)
+        form = AccessForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            access = {name: str(value or "") for name, value in form.cleaned_data.items() if name != "checked"}
+            try:
+                actions.hand_over(rental_id, Access(**access), actor=cast(User, request.user))
+                return self.back(rental_id)
+            except Refused as error:
+                form.add_error(None, str(error))
+        return self.form_page(request, rental, form, _("Hand over"))
+
+    def asked(self, request: HttpRequest, rental_id: int) -> Rental:
+        self.check_operator(request)
+        return get_object_or_404(Rental.objects.select_related("order"), pk=rental_id)
+
+    def check_operator(self, request: HttpRequest) -> None:
+        if not request.user.has_perm("provisioning.change_rental"):
+            raise PermissionDenied
+
+    def form_page(self, request: HttpRequest, rental: Rental, form: Any, title: Any) -> HttpResponse:
+        context = {**self.admin_site.each_context(request), "rental": rental, "form": form, "title": title, "opts": self.opts}
+        return render(request, "provisioning/admin_form.html", context)
+
+    def back(self, rental_id: int) -> HttpResponse:
+        return HttpResponseRedirect(reverse("admin:provisioning_rental_change", args=[rental_id]))
+
+
+def steps(rental: Rental) -> list[tuple[str, Any]]:
+    """Return the plain steps that are possible now: (value, label)."""
+    labels = {
+        State.QUEUED: _("Back to the queue"),
+        State.PREPARING: _("Start preparing"),
+        State.READY: _("Machine is ready"),
+        State.FAILED: _("Mark as failed"),
+        State.SUSPENDED: _("Suspend"),
+        State.ENDED: _("End the rental"),
+    }
+    possible = [(str(s), label) for s, label in labels.items() if rental.may_move_to(s)]
+    if rental.state == State.SUSPENDED:
+        possible.insert(0, (str(State.ACTIVE), _("Resume")))
+    if rental.state == State.ENDED and rental.wiped_at is None:
+        possible.append(("wiped", _("Confirm the wipe: lots return to stock")))
+    return possible

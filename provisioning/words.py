@@ -1,0 +1,36 @@
+"""Provisioning and period as words for the customer; a date that is not known is said so, never guessed (PRV-3)."""
+
+from django.utils.translation import gettext_lazy as _
+from orders.models import Order
+from orders.words import Word
+
+from .models import Rental
+
+State = Rental.State
+MEANINGS = {State.ACTIVE: "good", State.READY: "good", State.FAILED: "bad", State.SUSPENDED: "attention", State.ENDED: "attention"}
+TEXTS = {
+    State.QUEUED: _("Your order waits for an operator to assign a machine."),
+    State.PREPARING: _("An operator is preparing your machine."),
+    State.READY: _("The machine is prepared. Hand-over comes next; the period has not started."),
+    State.ACTIVE: _("The machine is handed over."),
+    State.SUSPENDED: _("The machine is suspended. Ask support why."),
+    State.FAILED: _("Preparing failed. An operator is at it; the period has not started."),
+    State.ENDED: _("The rental has ended."),
+}
+
+
+def provisioning_word(order: Order, rental: Rental | None) -> Word:
+    if rental is not None:
+        return Word(rental.state, rental.get_state_display(), MEANINGS.get(State(rental.state), "waiting"), TEXTS[State(rental.state)])
+    if order.state == Order.State.SETTLED:
+        text = _("The order is paid and no lots are free. An operator has been told.")
+        return Word("waiting_for_stock", _("paid, waiting for stock"), "attention", text)
+    return Word("not_started", _("not started"), "waiting", _("It starts by itself once the order is paid."))
+
+
+def period_word(order: Order, rental: Rental | None) -> Word:
+    if rental is None or rental.started_at is None:
+        return Word("not_set", _("not set yet"), "waiting", _("The period starts at hand-over, not at payment."))
+    if rental.state == State.ENDED:
+        return Word("over", _("over"), "attention", at=rental.ended_at)
+    return Word("running", _("running"), "good", _("It runs without pause until its end."), at=rental.ends_at)

@@ -1,0 +1,111 @@
+"""What every test may use, and what pytest must know about this project."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import TransactionTestCase
+from pytest_django.fixtures import Settings
+from story import Network
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+# Playwright's synchronous interface runs an event loop in the test's thread, where Django refuses the ORM.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
+).split()
+
+
+@pytest.fixture(autouse=True)
+def _quick_and_clean(settings: Settings) -> None:
+    """Hash passwords quickly, and let no test see what another one cached."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    cache.clear()
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """Yield Chromium, driven by Playwright."""
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not chromium:
+        pytest.skip("no Chromium: ./run tools installs it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    """Return a Redis that tests may fill and empty. Without one the test is deselected."""
+    return os.environ["TEST_REDIS_URL"]
+
+
+@pytest.fixture(scope="session")
+def on_postgresql() -> None:
+    """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
+
+
+@pytest.fixture(scope="session")
+def on_sqlite() -> None:
+    """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what asks by a fixture for something that this run does not have: it is not a skipped test."""
+    absent = {
+        "redis_url": not os.environ.get("TEST_REDIS_URL"),
+        "on_postgresql": connection.vendor != "postgresql",
+        "on_sqlite": connection.vendor != "sqlite",
+    }
+    unwanted = {name for name, is_absent in absent.items() if is_absent}
+    out = [item for item in items if unwanted.intersection(getattr(item, "fixturenames", ()))]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item not in out]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Write the counts where tests/suite.py reads them. Errors count as failures, expected failures as skipped."""
+    if path := os.environ.get("GRIDLOT_COUNTS"):
+        counted = {name: len(reports) for name, reports in terminalreporter.stats.items()}
+        counts = {
+            "passed": counted.get("passed", 0) + counted.get("xpassed", 0),
+            "failed": counted.get("failed", 0) + counted.get("error", 0),
+            "skipped": counted.get("skipped", 0) + counted.get("xfailed", 0),
+        }
+        Path(path).write_text(json.dumps(counts))
+
+
+_flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
+
+
+def _flush_append_only(test: Any) -> None:
+    """Let the flush after a test empty the append-only tables; after it post_migrate installs their triggers again."""
+    from events import append_only
+
+    for alias in test._databases_names(include_mirrors=False):
+        append_only.lift(alias)
+    _flush(test)
+
+
+TransactionTestCase._fixture_teardown = _flush_append_only  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def network(settings: Settings, tmp_path: Path, db: None) -> Network:
+    """Return the simulated network of a newborn installation: watched once, with addresses and prices."""
+    settings.DATA_DIR = tmp_path
+    return Network().open()

@@ -1,0 +1,25 @@
+"""The web process stays small: no chain library is loaded by it, not even by the pages about paying."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+PROGRAM = Path(__file__).with_name("web_process.py")
+
+
+def test_web_process_loads_no_chain_library(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    environment |= {"DATA_DIR": str(tmp_path), "PYTHONPATH": str(settings.BASE_DIR), "DEBUG": "1"}
+    finished = subprocess.run(
+        [sys.executable, str(PROGRAM)],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.split() == ["loaded:"]

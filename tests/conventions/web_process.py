@@ -1,0 +1,68 @@
+"""Be a web process for a moment: load the application, ask for pages, print which chain libraries are loaded.
+
+Run by test_web_imports.py in a process of its own, since the tests themselves load these libraries.
+"""
+
+import os
+import sys
+import uuid
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+
+import config.wsgi  # noqa: F401  # loads Django, so it comes first
+
+# isort: split
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from accounts.actions import create_account
+from catalog.models import Offer
+from orders.actions import place_order
+from orders.choice import Choice, Contact
+from payments import installation
+from payments.registry import families, methods
+from payments.tasks import fill_reserves, sample_rates, watch_all
+
+CHAIN_LIBRARIES = ("web3", "eth_account", "tronpy", "solana", "solders", "bitcoinlib", "sqlalchemy", "coincurve")
+
+
+def visit(client: Client, address: str, **form: str) -> str:
+    """Ask for a page as a browser would and return where it led."""
+    answer = client.post(address, form, follow=True) if form else client.get(address, follow=True)
+    if answer.status_code != 200:
+        sys.exit(f"{address} answered {answer.status_code}")
+    return answer.redirect_chain[-1][0] if answer.redirect_chain else address
+
+
+call_command("migrate", verbosity=0)
+call_command("loadcatalog", verbosity=0)
+installation.birth()
+for run in (watch_all, sample_rates, fill_reserves):  # the simulated network's worker needs no chain library either
+    run()
+
+customer = create_account(email="ada@example.com", password=uuid.uuid4().hex, first_name="Ada", last_name="Byron")
+offer = Offer.objects.filter(published=True, lots__gt=0).first()
+assert offer
+price = offer.prices.get(term_days=7)
+order = place_order(
+    customer=customer,
+    choice=Choice(offer.slug, 7, 1, "pytorch", "PyTorch"),
+    contact=Contact("Ada", "Byron", "ada@example.com"),
+    form_key=uuid.uuid4(),
+    expected_total_cents=price.unit_price_cents,
+)
+client = Client(SERVER_NAME="localhost")
+for address in (reverse("home"), reverse("catalog:list"), reverse("catalog:offer", args=[offer.slug])):
+    visit(client, address)
+client.force_login(customer)
+pay = reverse("payments:choose", args=[order.number])
+for address in (reverse("orders:list"), reverse("orders:detail", args=[order.number]), pay):
+    visit(client, address)
+for method in methods():
+    instructions = visit(client, pay, method=method.code, form_key=str(uuid.uuid4()))
+    if not instructions.startswith("/pay/"):
+        sys.exit(f"{method.code} gave no payment instructions")
+    visit(client, instructions)
+assert families()
+print("loaded:", *(name for name in CHAIN_LIBRARIES if name in sys.modules))

@@ -1,0 +1,77 @@
+"""What a person can put right is said in one sentence, and the data stay as they were."""
+
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Contents = Callable[[Path], dict[str, object]]
+
+
+@pytest.fixture
+def folder(installation: Path, tmp_path: Path) -> Path:
+    """Return a copy of a data folder that was in use."""
+    return Path(shutil.copytree(installation, tmp_path / "data"))
+
+
+def is_one_sentence(text: str, *parts: str) -> bool:
+    return text.count("\n") == 1 and all(part in text for part in parts)
+
+
+def test_port_in_use(serve, folder: Path, contents: Contents) -> None:
+    before = contents(folder)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        ended = serve(folder, port)
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, f"Port {port} is already in use", "./run")
+    assert contents(folder) == before
+
+
+def test_full_disk(serve, folder: Path, port: int, contents: Contents) -> None:
+    before = contents(folder)
+    ended = serve(folder, port, disk_is_full=True)
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, str(folder), "is full", "nothing is lost")
+    assert contents(folder) == before
+
+
+def test_data_folder_that_cannot_be_made(serve, tmp_path: Path, port: int) -> None:
+    (tmp_path / "file").write_text("")
+    ended = serve(tmp_path / "file" / "data", port)
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, "DATA_DIR", "cannot be made")
+
+
+def test_demo_data_started_as_real(serve, folder: Path, port: int, contents: Contents) -> None:
+    before = contents(folder)
+    ended = serve(
+        folder, port, NETWORKS="real", ETHEREUM_RPC_URL="http://127.0.0.1:1", FIXED_RATES="ETH=3000,USDT=1",
+        ETHEREUM_XPUB="xpub6EF8jXqFeFEW5bwMU7RpQtHkzE4KJxcqJtvkCjJumzW8CPpacXkb92ek4WzLQXjL93HycJwTPUAcuNxCqFPKKU5m5Z2Vq4nCyh5CyPeBFFr",
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, "simulated", "NETWORKS=real")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "part"),
+    [
+        ("NETWORKS", "imaginary", "NETWORKS"),
+        ("DATABASE_URL", "mysql://localhost/shop", "DATABASE_URL"),
+        ("DATABASE_URL", "postgres://nobody@127.0.0.1:1/shop", "cannot be reached"),
+        ("REDIS_URL", "redis://127.0.0.1:1/0", "cannot be reached"),
+        ("WATCH_SECONDS", "often", "WATCH_SECONDS"),
+        ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
+    ],
+)
+def test_wrong_setting(serve, folder: Path, port: int, contents: Contents, setting: str, value: str, part: str) -> None:
+    before = contents(folder)
+    ended = serve(folder, port, **{setting: value})
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, part)
+    assert contents(folder) == before
