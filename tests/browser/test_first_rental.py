@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     kept = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")}
     env = kept | {"PORT": str(port), "DATA_DIR": str(folder / "data")}
     with (folder / "out").open("w") as out:
-        run = subprocess.Popen(["./run"], cwd=settings.BASE_DIR, env=env, stdout=out, stderr=out)  # noqa: S603, S607
+        run = subprocess.Popen(["./run"], cwd=settings.BASE_DIR, env=env, stdout=out, stderr=out)
         try:
             url = f"http://127.0.0.1:{port}"
             wait_for(f"{url}/healthz", run, folder / "out")
@@ -55,7 +55,7 @@ def wait_for(url: str, run: "subprocess.Popen[bytes]", out: Path) -> None:
         time.sleep(0.25)
         assert run.poll() is None, out.read_text()
         try:
-            with urllib.request.urlopen(url) as answer:  # noqa: S310
+            with urllib.request.urlopen(url) as answer:
                 assert answer.status == 200
                 return
         except OSError:
