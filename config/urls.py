@@ -6,7 +6,8 @@ from django.urls import include, path
 
 from . import gallery, health, home
 
-admin.site.login = secure_admin_login(admin.site.login)  # the admin's own form would skip the second factor
+# The admin's own form would skip the second factor.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", home.home, name="home"),
