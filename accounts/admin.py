@@ -6,7 +6,7 @@ from .models import User
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin):
+class UserAdmin(DjangoUserAdmin[User]):
     ordering = ["email"]
     list_display = ["email", "first_name", "last_name", "is_staff", "is_active", "date_joined"]
     list_filter = ["is_staff", "is_superuser", "is_active", "groups"]

@@ -11,7 +11,7 @@ def normalise(email: str) -> str:
     return unicodedata.normalize("NFC", email.strip()).lower()
 
 
-class CaselessEmailField(models.EmailField):
+class CaselessEmailField(models.EmailField[str, str]):
     """An address that is stored, filtered and compared in its one spelling, whoever wrote it."""
 
     def to_python(self, value: Any) -> Any:

@@ -53,13 +53,15 @@ class User(AbstractUser):
         ]
 
     def __str__(self) -> str:
-        return self.email
+        return str(self.email)
 
     def set_password(self, raw_password: str | None) -> None:
         """Hash a password in its normalised form, on every path that sets one."""
         super().set_password(None if raw_password is None else normalise_password(raw_password))
 
-    def check_password(self, raw_password: str) -> bool:
-        """Compare in the same form; one that is too long is wrong without being hashed."""
+    def check_password(self, raw_password: str | None) -> bool:
+        """Compare in the same form; none, and one that is too long, is wrong without being hashed."""
+        if raw_password is None:
+            return False
         password = normalise_password(raw_password)
         return len(password) <= settings.PASSWORD_MAX_LENGTH and super().check_password(password)

@@ -29,7 +29,7 @@ def rotate(token: str) -> str:
     return _box().rotate(token.encode()).decode()
 
 
-class EncryptedTextField(models.TextField):
+class EncryptedTextField(models.TextField[str | None, str | None]):
     """Text that is ciphertext in the database: it can be asked for its presence, never filtered or sorted by."""
 
     def from_db_value(self, value: str | None, expression: Expression, connection: BaseDatabaseWrapper) -> str | None:

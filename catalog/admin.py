@@ -11,7 +11,7 @@ from . import actions
 from .models import Offer, Price
 
 
-class PriceForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for the type checker only
+class PriceForm(forms.ModelForm[Price]):
     usd = forms.DecimalField(label=_("US dollars per lot"), min_value=Decimal("0.01"), max_digits=9, decimal_places=2)
 
     class Meta:
@@ -31,7 +31,7 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for the t
         return data
 
 
-class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
+class PriceInline(admin.TabularInline[Price, Offer]):
     model = Price
     form = PriceForm
     extra = 3
@@ -40,7 +40,7 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(Offer)
-class OfferAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class OfferAdmin(admin.ModelAdmin[Offer]):
     list_display = ("name", "vendor", "backend", "memory_gb", "lots", "taken", "free", "short", "published")
     list_filter = ("published", "vendor", "backend", "confidence")
     search_fields = ("name", "slug", "architecture")

@@ -3,8 +3,8 @@
 from typing import Any, cast
 
 from django import forms
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from .figures import Figures
 from .models import MAX_LOTS, MIN_LOTS, TERMS, Backend, Offer
@@ -17,7 +17,10 @@ def term_choices() -> list[tuple[int, str]]:
 
 
 def memory_choices() -> list[tuple[str, str]]:
-    return [("", _("Any")), *((str(gb), _("%(memory)d GB or more") % {"memory": gb}) for gb in MEMORY_STEPS)]
+    return [
+        ("", gettext("Any")),
+        *((str(gb), gettext("%(memory)d GB or more") % {"memory": gb}) for gb in MEMORY_STEPS),
+    ]
 
 
 class FilterForm(forms.Form):

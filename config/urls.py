@@ -15,7 +15,7 @@ urlpatterns = [
     path("", include("payments.urls")),
     path("", include("provisioning.urls")),
     path("balance/", include("balance.urls")),
-    # journal
+    path("journal/", include("journal.urls")),
     path("accounts/", include("accounts.urls")),
     path("components/", gallery.gallery, name="gallery"),
     path("i18n/", include("django.conf.urls.i18n")),

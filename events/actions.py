@@ -19,7 +19,12 @@ def subject_of(row: models.Model) -> str:
 
 
 def record(
-    kind: str, *, subject: models.Model, actor: "AbstractBaseUser | None", thread: models.Model | None = None, **data: Any
+    kind: str,
+    *,
+    subject: models.Model,
+    actor: "AbstractBaseUser | None",
+    thread: models.Model | None = None,
+    **data: Any,
 ) -> Event:
     """Write one event and a delivery for each handler of its kind. Call it in the transaction of the change.
 

@@ -2,6 +2,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+
 from events.admin import ReadOnlyAdmin
 
 from . import actions
@@ -26,7 +27,17 @@ class HoldInline(admin.TabularInline[Hold, Order]):
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
-    list_display = ("number", "customer", "offer_name", "lots", "term_days", "total_cents", "state", "payment", "created_at")
+    list_display = (
+        "number",
+        "customer",
+        "offer_name",
+        "lots",
+        "term_days",
+        "total_cents",
+        "state",
+        "payment",
+        "created_at",
+    )
     list_filter = ("state", "payment", "term_days")
     list_select_related = ("customer",)
     search_fields = ("symbols", "email", "last_name")

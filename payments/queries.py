@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+
 from money.usd import localised
 from orders.models import Order
 
@@ -75,7 +76,11 @@ def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
     cursors = NetworkCursor.objects.in_bulk()
     for method in methods():
         reason, rate = obstacle(method, order.total_cents, cursors.get(method.family.network), now)
-        amount = quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals) if rate else None
+        amount = (
+            quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals)
+            if rate
+            else None
+        )
         yield Offered(method, amount, reason)
 
 
@@ -112,5 +117,3 @@ def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
         network=network, transfers__credited=False, transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL)
     )
     return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
-
-

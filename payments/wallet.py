@@ -13,10 +13,9 @@ from money.units import plain
 
 from .forms import PayForm
 from .models import PaymentIntent
-from .pages import page_of
 from .networks.simulated_chain import Sent
+from .pages import page_of
 from .registry import is_simulated, method, methods, simulated_chain
-
 
 NETWORK = "ethereum"
 

@@ -2,13 +2,14 @@
 
 from typing import Any, cast
 
-from accounts.models import User
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
 from events.admin import ReadOnlyAdmin
 from orders.errors import Refused
 
@@ -106,7 +107,13 @@ class RentalAdmin(ReadOnlyAdmin):
             raise PermissionDenied
 
     def form_page(self, request: HttpRequest, rental: Rental, form: Any, title: Any) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "rental": rental, "form": form, "title": title, "opts": self.opts}
+        context = {
+            **self.admin_site.each_context(request),
+            "rental": rental,
+            "form": form,
+            "title": title,
+            "opts": self.opts,
+        }
         return render(request, "provisioning/admin_form.html", context)
 
     def back(self, rental_id: int) -> HttpResponse:

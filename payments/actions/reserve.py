@@ -21,6 +21,7 @@ def add_addresses(network: str, *, genesis: str, fingerprint: str, derived: Iter
         row.seal = seals.seal(row, installation)
     with transaction.atomic():
         ReservedAddress.objects.bulk_create(rows, ignore_conflicts=True)
+        NetworkCursor.objects.get_or_create(network=network)  # the watcher may not have begun yet
         NetworkCursor.objects.filter(network=network).exclude(fingerprint=fingerprint).update(fingerprint=fingerprint)
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from accounts.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+
+from accounts.models import User
 from events.actions import record
 
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
@@ -95,16 +96,25 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
     try:
         with transaction.atomic():
             row = ChainTransfer.objects.create(
-                network=network, txid=found.txid, position=found.position, intent=intent, method=found.method or "",
-                contract=found.contract or "", amount=found.amount,
+                network=network,
+                txid=found.txid,
+                position=found.position,
+                intent=intent,
+                method=found.method or "",
+                contract=found.contract or "",
+                amount=found.amount,
             )
     except IntegrityError:
         return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
     record("transfer.seen", subject=row, thread=intent.order, actor=None, amount=str(row.amount), method=row.method)
     if row.method != intent.method:
         open_review(
-            ReviewItem.Reason.ASSET, subject=row, thread=intent.order, asset=row.method or row.contract,
-            amount=str(row.amount), suggestion="Ask the customer, then credit its value or send it back.",
+            ReviewItem.Reason.ASSET,
+            subject=row,
+            thread=intent.order,
+            asset=row.method or row.contract,
+            amount=str(row.amount),
+            suggestion="Ask the customer, then credit its value or send it back.",
         )
     return row
 
@@ -119,15 +129,18 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
     row.status = status
     row.save(
         update_fields=[
-            "status", "block_height", "block_hash", "block_time", "confirmations", "finalized",
+            "status",
+            "block_height",
+            "block_hash",
+            "block_time",
+            "confirmations",
+            "finalized",
         ]
     )
     record(kind, subject=row, thread=row.intent.order, actor=None, height=row.block_height)
 
 
-def record_confirmations(
-    network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]
-) -> None:
+def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]) -> None:
     """Write what the network says now about transfers whose fate is open."""
     with transaction.atomic(durable=True):
         my_turn(network, turn)
@@ -189,7 +202,9 @@ def stop(network: str, turn: int, error: str) -> None:
         cursor.save(update_fields=["state", "error", "error_at", "leased_until"])
         record("network.stopped", subject=cursor, actor=None, error=error)
         open_review(
-            ReviewItem.Reason.STOPPED, subject=cursor, error=error,
+            ReviewItem.Reason.STOPPED,
+            subject=cursor,
+            error=error,
             suggestion="Check that the node is on the right chain and fully synced, then resume the network.",
         )
 

@@ -23,8 +23,9 @@ function judge(password) {
 function measure(box, password) {
   const [word, value] = judge(password);
   const text = box.dataset[`word${word[0].toUpperCase()}${word.slice(1)}`].replace("{n}", [...password].length);
+  box.hidden = !password;
   box.querySelector("meter").value = value;
-  box.querySelector("[role=status]").textContent = password ? text : "";
+  box.querySelector("[role=status]").textContent = text;
 }
 
 function step(button) {
@@ -44,7 +45,7 @@ function limits(stepper) {
 }
 
 function enhance() {
-  for (const hidden of document.querySelectorAll("[data-reveal][hidden], [data-step][hidden], [data-strength][hidden]")) hidden.hidden = false;
+  for (const hidden of document.querySelectorAll("[data-reveal][hidden], [data-step][hidden]")) hidden.hidden = false;
   document.querySelectorAll("[data-stepper]").forEach(limits);
 }
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 from django.db import IntegrityError, transaction
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -98,6 +98,7 @@ def test_cat_6_stock_is_said_in_cards_or_in_two_card_lots(cards_per_lot: int, lo
 class AnySequence(TestCase):
     """Taking, giving back and restocking in any order: taken never passes lots + short, and no move is half done."""
 
+    @settings(deadline=None, max_examples=50)
     @given(st.lists(st.tuples(st.sampled_from(["take", "give", "stock"]), st.integers(1, 12)), max_size=15))
     def test_cat_6_stock_adds_up_after_any_sequence(self, moves: list[tuple[str, int]]) -> None:
         offer = Offer.objects.create(

@@ -238,6 +238,23 @@ def test_a_reorg_right_after_the_first_pass_is_no_alarm(world: Any, address: str
     assert batch.rewound_to == batch.head - 3
 
 
+def test_a_reorg_during_a_pass_spoils_the_pass(world: Any, watch: Watch, address: str) -> None:
+    sent = [world.pay(address, 7), world.pay(address, 8)]
+    world.mine(3)
+    reorgs = [3]
+
+    def match(addresses: Iterable[str]) -> set[str]:
+        if reorgs:
+            world.move(reorgs.pop())
+        return watch.match(addresses)
+
+    with pytest.raises(Unavailable):
+        world.node.scan(watch.cursor, match)
+    watch.all()
+    assert {txid for txid, _ in watch.found} == set(sent)
+    assert None not in world.node.confirm([key(transfer) for transfer in watch.found.values()])
+
+
 def test_confirmations_are_counted_up_to_finality(world: Any, watch: Watch, address: str) -> None:
     world.pay(address, 7)
     world.mine()
