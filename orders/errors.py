@@ -33,9 +33,7 @@ class OutOfStock(Refused):
 class HeldTooMuch(Refused):
     def __init__(self, limit: int) -> None:
         super().__init__(
-            _(
-                "You already hold unpaid lots; together with this order they would exceed %(limit)d. Pay or cancel one first."
-            )
+            _("You already hold unpaid lots; with this order they would exceed %(limit)d. Pay or cancel one first.")
             % {"limit": limit}
         )
 

@@ -42,7 +42,7 @@ def checkout(request: HttpRequest) -> HttpResponse:
         return render(request, "orders/checkout.html", context)
     if request.method == "POST":
         return save(request, picked, price)
-    form = CheckForm.fresh(cast(User, request.user), price.unit_price_cents * picked.lots)
+    form = CheckForm.fresh(request.user, price.unit_price_cents * picked.lots)
     return render(request, "orders/checkout.html", page(picked, price, "check") | {"form": form})
 
 

@@ -14,9 +14,7 @@ def clock(moment: datetime) -> str:
 class NoRate(Refused):
     def __init__(self, symbol: str, last: datetime | None) -> None:
         super().__init__(
-            _(
-                "No current price of %(symbol)s is known; the last one is from %(time)s. Your order is kept: try again soon."
-            )
+            _("No current price of %(symbol)s is known; the last is from %(time)s. Your order is kept: try again soon.")
             % {"symbol": symbol, "time": clock(last)}
             if last
             else _("No price of %(symbol)s is known yet. Your order is kept: try again soon.") % {"symbol": symbol}

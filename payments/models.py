@@ -91,7 +91,7 @@ class ReservedAddress(models.Model):
 
 
 class RateSample(models.Model):
-    """One price from one source: USD × 10⁸ for one whole coin."""
+    """One price from one source, for one whole coin in 10⁻⁸ dollars."""
 
     source = models.CharField(max_length=32)
     symbol = models.CharField(max_length=12)

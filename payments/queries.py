@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from money.usd import localised
+from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
@@ -69,7 +71,7 @@ class Offered:
 
     method: Method
     amount: int | None
-    reason: "errors.Refused | None"
+    reason: Refused | None
 
 
 def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
@@ -84,9 +86,7 @@ def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
         yield Offered(method, amount, reason)
 
 
-def obstacle(
-    method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime
-) -> "tuple[errors.Refused | None, int]":
+def obstacle(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> tuple[Refused | None, int]:
     """Return why the method can't be promised now, or (none, rate with markup)."""
     if usd_cents < method.asset.minimum_cents:
         return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents)), 0
@@ -102,7 +102,7 @@ def method_name(method: Method) -> str:
     return f"{method.asset.symbol} ({method.family.name})"
 
 
-def open_work(network: str, now: datetime) -> Iterable[ChainTransfer]:
+def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
     """Return the transfers of a network whose fate is open: not final, or final and not credited; and those dropped
     lately, since a node may have lied."""
     return ChainTransfer.objects.filter(network=network, credited=False).exclude(

@@ -100,7 +100,7 @@ def show_access(rental_id: int, *, actor: User) -> Access:
         if rental.state != State.ACTIVE:
             raise NotPossible(_("Access is shown while the rental is active."))
         record("access.shown", subject=rental, thread=rental.order, actor=actor)
-        return load(rental.access)
+        return load(rental.access or "")
 
 
 def end(rental_id: int, *, actor: User) -> Rental:

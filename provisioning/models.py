@@ -17,7 +17,7 @@ from orders.models import Order
 class Rental(Stateful):
     """The machine of one order. It exists once the order is settled and holds its lots (PRV-1).
 
-    The period starts at hand-over (*active*), never at payment; a date that is not known is none, never guessed (PRV-3).
+    The period starts at hand-over (*active*), never at payment; an unknown date is none, never guessed (PRV-3).
     """
 
     class State(models.TextChoices):

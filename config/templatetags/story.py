@@ -53,7 +53,7 @@ def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
             "waiting", _("Your payment is on its way."), _("We follow it block by block. You need not do anything.")
         )
     if payment in ("waiting", "declared", "partly_paid"):
-        intent = order.intents.order_by("-created_at").first()  # type: ignore[attr-defined]
+        intent = order.intents.latest("created_at")
         url = reverse("payments:intent", args=[intent.pk])
         return NextStep(
             "waiting", _("Your payment instructions are ready."), "", url, _("Open the payment instructions")

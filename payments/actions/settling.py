@@ -129,8 +129,8 @@ def settle_money(
         intent.settlement = Settlement.CREDITED
 
 
-def pay_order(intent: PaymentIntent, *, secured: bool, had_lots: bool) -> Settlement:
-    """Capture the order. A debt that a reversal left may have taken the credit: then it stays open, the money is kept."""
+def pay_order(intent: PaymentIntent, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
+    """Capture the order. If a debt that a reversal left took the credit, it stays open and the money is kept."""
     try:
         with transaction.atomic():
             capture(intent.order, secured=secured, actor=None, source=f"intent:{intent.pk}")

@@ -75,6 +75,7 @@ def new_page(browser: Browser, site: Site) -> "Iterator[type]":
         context.set_default_timeout(10_000)
         page = context.new_page()
         page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+        page.on("response", lambda r: problems.append(f"{r.status} {r.url}") if r.status >= 400 else None)
         page.on("pageerror", lambda e: problems.append(str(e)))
         page.on("request", lambda r: None if r.url.startswith((site.url, "data:")) else problems.append(r.url))
         return page

@@ -167,9 +167,15 @@ class Payer:
 
 
 @pytest.fixture
-def start_anvil(tmp_path: Path) -> Iterator[Callable[..., Anvil]]:
-    """Return a function that starts a node; all are stopped at the end."""
-    assert anvil_path().exists(), f"{anvil_path()} is missing: set ANVIL to the binary of @foundry-rs/anvil-linux-amd64"
+def start_anvil(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Anvil]]:
+    """Return a function that starts a node; all are stopped at the end.
+
+    Without the binary these tests are skipped, unless they were asked for with `-m chains`.
+    """
+    if not anvil_path().exists():
+        asked_for = "chains" in request.config.getoption("markexpr")
+        said = f"{anvil_path()} is missing. Set ANVIL, or install @foundry-rs/anvil-linux-amd64 there with npm."
+        (pytest.fail if asked_for else pytest.skip)(said)
     started: list[Anvil] = []
 
     def start(*options: str) -> Anvil:
