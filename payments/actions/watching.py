@@ -71,7 +71,7 @@ def rewind(network: str, height: int) -> None:
 
 
 def store(network: str, found: Transfer) -> None:
-    """Insert a transfer, or update where it is; its key, amount and owner never change. Final ones stay as they are."""
+    """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are."""
     row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
         row = insert(network, found)
@@ -79,6 +79,8 @@ def store(network: str, found: Transfer) -> None:
             return
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
         return
+    if (row.amount, row.contract, row.intent.address.address) != (found.amount, found.contract or "", found.address):
+        correct(row, found)
     if found.block is None:
         if row.status == Status.DROPPED:
             change(row, Status.SEEN, "transfer.seen")
@@ -117,6 +119,15 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
             suggestion="Ask the customer, then credit its value or send it back.",
         )
     return row
+
+
+def correct(row: ChainTransfer, found: Transfer) -> None:
+    """Take over what a transfer pays now: executed again after a reorg, a contract may move another amount."""
+    intent = PaymentIntent.objects.get(network=row.network, address__address=found.address)
+    before = str(row.amount)
+    row.amount, row.method, row.contract, row.intent = found.amount, found.method or "", found.contract or "", intent
+    row.save(update_fields=["amount", "method", "contract", "intent"])
+    record("transfer.changed", subject=row, thread=intent.order, actor=None, before=before, amount=str(row.amount))
 
 
 def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
