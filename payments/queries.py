@@ -111,9 +111,8 @@ def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
 
 
 def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
-    """Return the intents of a network that may have to move: past their time, or with money that waits for credit."""
-    overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
-    waiting = PaymentIntent.objects.filter(
-        network=network, transfers__credited=False, transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL)
-    )
-    return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
+    """Return the intents of a network that may have to move: past their time, or with transfers whose fate is open."""
+    intents = PaymentIntent.objects.filter(network=network).select_related("address")
+    overdue = intents.filter(ended_at=None, expires_at__lt=now)
+    open_ones = intents.filter(pk__in=open_work(network, now).values("intent"))
+    return list({intent.pk: intent for intent in [*overdue, *open_ones]}.values())

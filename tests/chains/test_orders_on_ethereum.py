@@ -167,9 +167,11 @@ def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(s
     shop.payer.submit(raw)
     shop.mine(3)
     assert ChainTransfer.objects.get().status == ChainTransfer.Status.INCLUDED
-    shop.anvil.reorg(4)
+    shop.anvil.reorg(3)
     shop.mine(13)
     shop.is_unpaid()
+    intent.refresh_from_db()
+    assert (intent.funding, shop.order.payment) == (PaymentIntent.Funding.NONE, Order.Payment.NONE)
     assert ChainTransfer.objects.get().status == ChainTransfer.Status.DROPPED
     shop.payer.submit(raw)
     shop.settle()
