@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from config.gallery import ICONS
 from config.templatetags.looks import address_groups
 
+
 @given(st.text(alphabet=st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=90))
 def test_the_groups_of_an_address_are_the_address(address: str) -> None:
     groups = address_groups(address)
