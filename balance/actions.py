@@ -1,8 +1,9 @@
 """Every write to the ledger. All of them run in the caller's transaction; the account row is locked first."""
 
-from accounts.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
+
+from accounts.models import User
 
 from .models import Account, House, Movement
 
@@ -36,13 +37,25 @@ def account_of(customer: User) -> Account:
 
 
 def credit(
-    customer: User, amount_cents: int, *, house: House, kind: Movement.Kind, reference: str, actor: User | None, reason: str = ""
+    customer: User,
+    amount_cents: int,
+    *,
+    house: House,
+    kind: Movement.Kind,
+    reference: str,
+    actor: User | None,
+    reason: str = "",
 ) -> Movement:
     """Credit the customer from an account of the house; the same reference again returns the first movement."""
     account = account_of(customer)
     movement, new = post(
-        debit=Account.objects.get(house=house), credit=account, amount_cents=amount_cents, kind=kind,
-        reference=reference, actor=actor, reason=reason,
+        debit=Account.objects.get(house=house),
+        credit=account,
+        amount_cents=amount_cents,
+        kind=kind,
+        reference=reference,
+        actor=actor,
+        reason=reason,
     )
     if new:
         balance = (account.balance_cents or 0) + amount_cents
@@ -52,7 +65,14 @@ def credit(
 
 
 def debit(
-    customer: User, amount_cents: int, *, house: House, kind: Movement.Kind, reference: str, actor: User | None, reason: str = ""
+    customer: User,
+    amount_cents: int,
+    *,
+    house: House,
+    kind: Movement.Kind,
+    reference: str,
+    actor: User | None,
+    reason: str = "",
 ) -> Movement:
     """Debit the customer; Overdrawn if less is available. The same reference again returns the first movement."""
     account = account_of(customer)
@@ -61,8 +81,13 @@ def debit(
     if not existing and available < amount_cents:
         raise Overdrawn(available, amount_cents)
     movement, new = post(
-        debit=account, credit=Account.objects.get(house=house), amount_cents=amount_cents, kind=kind,
-        reference=reference, actor=actor, reason=reason,
+        debit=account,
+        credit=Account.objects.get(house=house),
+        amount_cents=amount_cents,
+        kind=kind,
+        reference=reference,
+        actor=actor,
+        reason=reason,
     )
     if new:
         Account.objects.filter(pk=account.pk).update(balance_cents=F("balance_cents") - amount_cents)
@@ -76,21 +101,41 @@ def reverse(movement: Movement, *, reference: str, actor: User | None, reason: s
         raise ValueError(f"{movement} is not a credit of a customer")
     account = account_of(customer)
     mirror, new = post(
-        debit=account, credit=movement.debit, amount_cents=movement.amount_cents, kind=Movement.Kind.REVERSAL,
-        reference=reference, actor=actor, reason=reason,
+        debit=account,
+        credit=movement.debit,
+        amount_cents=movement.amount_cents,
+        kind=Movement.Kind.REVERSAL,
+        reference=reference,
+        actor=actor,
+        reason=reason,
     )
     if new:
         balance = (account.balance_cents or 0) - movement.amount_cents
-        Account.objects.filter(pk=account.pk).update(balance_cents=balance, floor_cents=min(account.floor_cents, balance, 0))
+        Account.objects.filter(pk=account.pk).update(
+            balance_cents=balance, floor_cents=min(account.floor_cents, balance, 0)
+        )
     return mirror
 
 
 def post(
-    *, debit: Account, credit: Account, amount_cents: int, kind: Movement.Kind, reference: str, actor: User | None, reason: str
+    *,
+    debit: Account,
+    credit: Account,
+    amount_cents: int,
+    kind: Movement.Kind,
+    reference: str,
+    actor: User | None,
+    reason: str,
 ) -> tuple[Movement, bool]:
     """Insert the movement, or return the one with this reference: (movement, it is new). The unique key decides."""
     movement = Movement(
-        debit=debit, credit=credit, amount_cents=amount_cents, kind=kind, reference=reference, actor=actor, reason=reason
+        debit=debit,
+        credit=credit,
+        amount_cents=amount_cents,
+        kind=kind,
+        reference=reference,
+        actor=actor,
+        reason=reason,
     )
     try:
         with transaction.atomic():

@@ -1,4 +1,5 @@
 from django.contrib import admin
+
 from events.admin import ReadOnlyAdmin
 
 from .models import Account, Movement

@@ -27,7 +27,7 @@ class Account(models.Model):
     customer = models.OneToOneField(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="account"
     )
-    house = models.CharField(max_length=16, choices=House.choices, null=True, blank=True, unique=True)  # noqa: DJ001
+    house = models.CharField(max_length=16, choices=House.choices, null=True, blank=True, unique=True)
     balance_cents = models.BigIntegerField(null=True, blank=True)
     floor_cents = models.BigIntegerField(default=0)
 

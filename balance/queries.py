@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from accounts.models import User
 from django.db.models import Q
+
+from accounts.models import User
 
 from .models import Account, Movement
 

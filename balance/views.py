@@ -1,8 +1,10 @@
-from accounts.models import User
+from typing import cast
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from typing import cast
+
+from accounts.models import User
 
 from . import queries
 

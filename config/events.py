@@ -1,4 +1,4 @@
-"""Who reacts to which event: the whole table. Handlers run in a worker, exactly once, inside the relay's transaction."""
+"""Who reacts to which event: the whole table. Handlers run in workers, once, inside the relay's transaction."""
 
 HANDLERS: dict[str, tuple[str, ...]] = {
     "order.settled": ("provisioning.handlers.start_rental",),

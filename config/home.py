@@ -1,6 +1,7 @@
-from catalog.queries import published
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from catalog.queries import published
 
 
 def home(request: HttpRequest) -> HttpResponse:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import psycopg
 import redis
 from django.conf import settings
 from django.core.checks import ERROR, run_checks
@@ -129,8 +130,8 @@ def database_answers() -> None:
         return
     parameters = connection.get_connection_params() | {"connect_timeout": 5}
     try:
-        connection.Database.connect(**parameters).close()
-    except connection.Database.OperationalError as error:
+        psycopg.connect(**parameters).close()
+    except psycopg.OperationalError as error:
         text = str(error).strip().partition("\n")[0]
         raise CannotStart(f"The database that DATABASE_URL names cannot be reached: {text}.") from error
 

@@ -1,6 +1,6 @@
 """Record what happened. The row that records a change is also the message about it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
 from django.db import models, transaction
@@ -19,7 +19,12 @@ def subject_of(row: models.Model) -> str:
 
 
 def record(
-    kind: str, *, subject: models.Model, actor: "AbstractBaseUser | None", thread: models.Model | None = None, **data: Any
+    kind: str,
+    *,
+    subject: models.Model,
+    actor: "AbstractBaseUser | None",
+    thread: models.Model | None = None,
+    **data: Any,
 ) -> Event:
     """Write one event and a delivery for each handler of its kind. Call it in the transaction of the change.
 
@@ -29,7 +34,7 @@ def record(
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError(f"{kind} must be recorded in the transaction of its change")
     event = Event.objects.create(
-        kind=kind, subject=subject_of(subject), thread=subject_of(thread or subject), actor=actor, data=data
+        kind=kind, subject=subject_of(subject), thread=subject_of(thread or subject), actor=cast(Any, actor), data=data
     )
     handlers = import_string(settings.EVENT_HANDLERS).get(kind, ())
     if handlers:

@@ -7,8 +7,7 @@ Triggers on both databases, installed after every migrate: SQLite drops them whe
 from collections.abc import Iterator
 from typing import Any
 
-from django.apps import apps
-from django.core.checks import Error, register
+from django.core.checks import CheckMessage, Error, register
 from django.db import connections
 
 TABLES = ("events_event", "balance_movement")
@@ -71,9 +70,7 @@ def missing(using: str) -> set[str]:
 
 
 @register("database")
-def check_triggers(app_configs: Any, databases: list[str] | None, **_: Any) -> list[Error]:
-    if not apps.ready:
-        return []
+def check_triggers(app_configs: Any, databases: Any, **_: Any) -> list[CheckMessage]:
     return [
         Error(f"The append-only trigger {name} is missing.", hint="Run manage.py migrate.", id="events.E001")
         for using in databases or []

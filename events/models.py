@@ -37,9 +37,7 @@ class Delivery(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("event", "handler"), name="delivery_once"),)
-        indexes = (
-            models.Index(fields=("due_at", "id"), condition=models.Q(done_at=None), name="delivery_due"),
-        )
+        indexes = (models.Index(fields=("due_at", "id"), condition=models.Q(done_at=None), name="delivery_due"),)
 
     def __str__(self) -> str:
         return f"{self.event_id} → {self.handler}"

@@ -43,7 +43,8 @@ class Stateful(models.Model):
         if not self.may_move_to(state):
             raise IllegalMove(f"{noun} {self.pk}: {self.state} → {state} is not allowed")
         values = {column: getattr(self, column) for column in columns}
-        moved = type(self)._base_manager.filter(pk=self.pk, state=self.state).update(state=state, **values)
+        rows: Any = type(self)._base_manager
+        moved = rows.filter(pk=self.pk, state=self.state).update(state=state, **values)
         if moved != 1:
             raise IllegalMove(f"{noun} {self.pk} is no longer {self.state}")
         before, self.state = self.state, state

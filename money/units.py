@@ -21,10 +21,11 @@ def parse(text: str, decimals: int) -> int:
     whole, _, fraction = text.partition(".")
     if len(fraction) > decimals:
         raise ValueError(f"{text!r} has more than {decimals} decimals")
-    return int(whole) * 10**decimals + int(fraction.ljust(decimals, "0") or "0")
+    scale: int = 10**decimals
+    return int(whole) * scale + int(fraction.ljust(decimals, "0") or "0")
 
 
 def round_up(units: int, decimals: int, shown: int) -> int:
     """Return the smallest amount of at least `units` that has at most `shown` decimals."""
-    step = 10 ** max(decimals - shown, 0)
+    step: int = 10 ** max(decimals - shown, 0)
     return -(-units // step) * step

@@ -3,15 +3,16 @@
 import uuid
 from datetime import datetime, timedelta
 
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.utils import timezone
+
 from accounts.models import User
 from balance.actions import debit
 from balance.models import House, Movement
 from catalog.actions import give_back_lots, take_lots
 from catalog.models import Offer, Price
-from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import Sum
-from django.utils import timezone
 from events.actions import record
 
 from . import numbers
@@ -60,9 +61,11 @@ def place_order(
 
 def snapshot(customer: User, choice: Choice, contact: Contact, form_key: uuid.UUID) -> Order:
     """Build the order from what is offered now (ORD-3); it is not saved yet."""
-    price = Price.objects.select_related("offer").filter(
-        offer__slug=choice.offer_slug, offer__published=True, term_days=choice.term_days
-    ).first()
+    price = (
+        Price.objects.select_related("offer")
+        .filter(offer__slug=choice.offer_slug, offer__published=True, term_days=choice.term_days)
+        .first()
+    )
     if price is None:
         raise NotOffered
     return Order(
@@ -215,14 +218,16 @@ def capture(order: Order, *, secured: bool, actor: User | None, **facts: str) ->
     is settled and waits for stock: never oversold, never dropped.
     """
     debit(
-        order.customer, order.total_cents, house=House.ORDERS, kind=Movement.Kind.CAPTURE,
-        reference=f"order:{order.pk}:capture", actor=actor,
+        order.customer,
+        order.total_cents,
+        house=House.ORDERS,
+        kind=Movement.Kind.CAPTURE,
+        reference=f"order:{order.pk}:capture",
+        actor=actor,
     )
     Hold.objects.filter(order=order, state=Hold.State.HELD).update(until=None)
     order.payment, order.settled_at = Order.Payment.PAID, timezone.now()
-    order.move_to(
-        Order.State.SETTLED, columns=("payment", "settled_at"), actor=actor, reserved=secured, **facts
-    )
+    order.move_to(Order.State.SETTLED, columns=("payment", "settled_at"), actor=actor, reserved=secured, **facts)
     if not secured:
         record("order.waiting_for_stock", subject=order, actor=actor, lots=order.lots)
 

@@ -1,7 +1,11 @@
+from typing import cast
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
 from events.admin import ReadOnlyAdmin
 
 from . import actions
@@ -26,7 +30,17 @@ class HoldInline(admin.TabularInline[Hold, Order]):
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
-    list_display = ("number", "customer", "offer_name", "lots", "term_days", "total_cents", "state", "payment", "created_at")
+    list_display = (
+        "number",
+        "customer",
+        "offer_name",
+        "lots",
+        "term_days",
+        "total_cents",
+        "state",
+        "payment",
+        "created_at",
+    )
     list_filter = ("state", "payment", "term_days")
     list_select_related = ("customer",)
     search_fields = ("symbols", "email", "last_name")
@@ -36,7 +50,7 @@ class OrderAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Take stock for paid orders that wait for it"), permissions=["view"])
     def take_stock(self, request: HttpRequest, queryset: QuerySet[Order]) -> None:
         for order in queryset:
-            if actions.take_stock(order.pk, actor=request.user):
+            if actions.take_stock(order.pk, actor=cast(User, request.user)):
                 messages.success(request, _("%(order)s holds its lots.") % {"order": order})
             else:
                 messages.warning(request, _("%(order)s: not paid, or no lots are left.") % {"order": order})

@@ -23,7 +23,9 @@ class OutOfStock(Refused):
             )
             % {"count": available}
             if available
-            else _("No lots are left at the moment, so the order was not saved. Choose another card, or try again later.")
+            else _(
+                "No lots are left at the moment, so the order was not saved. Choose another card, or try again later."
+            )
         )
         self.available = available
 
@@ -31,7 +33,7 @@ class OutOfStock(Refused):
 class HeldTooMuch(Refused):
     def __init__(self, limit: int) -> None:
         super().__init__(
-            _("You already hold unpaid lots; together with this order they would exceed %(limit)d. Pay or cancel one first.")
+            _("You already hold unpaid lots; with this order they would exceed %(limit)d. Pay or cancel one first.")
             % {"limit": limit}
         )
 

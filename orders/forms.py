@@ -1,8 +1,9 @@
 import uuid
 
-from accounts.models import User
 from django import forms
 from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
 
 from .choice import Contact
 

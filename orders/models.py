@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from catalog.models import TERMS, Offer
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from catalog.models import TERMS, Offer
 from events.stateful import Stateful
 
 from . import numbers

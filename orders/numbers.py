@@ -45,7 +45,7 @@ def pretty(symbols: str, prefix: str) -> str:
 
 
 def read(text: str, prefix: str) -> str | None:
-    """Return the eight symbols of a number typed in any case, with or without prefix and dashes; none if it is wrong."""
+    """Return the symbols of a number typed in any case, with or without prefix and dashes; none if it is wrong."""
     plain = "".join(c for c in text.upper() if c.isascii() and c.isalnum())
     if len(plain) == len(prefix) + LENGTH and plain.startswith(prefix.upper()):
         plain = plain[len(prefix) :]

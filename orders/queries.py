@@ -1,8 +1,9 @@
 """Reads of orders used in more than one place."""
 
-from accounts.models import User
 from django.conf import settings
 from django.http import Http404
+
+from accounts.models import User
 
 from . import numbers
 from .models import Order

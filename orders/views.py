@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import cast
 from urllib.parse import urlencode
 
-from accounts.models import User
-from catalog.models import Offer, Price
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -15,6 +13,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
+
+from accounts.models import User
+from catalog.models import Offer, Price
 
 from . import actions, choice
 from .choice import Choice
@@ -41,7 +42,7 @@ def checkout(request: HttpRequest) -> HttpResponse:
         return render(request, "orders/checkout.html", context)
     if request.method == "POST":
         return save(request, picked, price)
-    form = CheckForm.fresh(cast(User, request.user), price.unit_price_cents * picked.lots)
+    form = CheckForm.fresh(request.user, price.unit_price_cents * picked.lots)
     return render(request, "orders/checkout.html", page(picked, price, "check") | {"form": form})
 
 
@@ -85,9 +86,7 @@ def named(picked: Choice) -> Choice:
     if environment is None:
         return replace(picked, environment_code="", environment_name="")
     wish = picked.environment_wish if environment.free_text else ""
-    return replace(
-        picked, environment_code=environment.code, environment_name=environment.name, environment_wish=wish
-    )
+    return replace(picked, environment_code=environment.code, environment_name=environment.name, environment_wish=wish)
 
 
 def page(picked: Choice, price: Price, step: str) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from django.utils.translation import gettext_lazy as _
+
 from orders.errors import Refused
 
 
@@ -13,7 +14,7 @@ def clock(moment: datetime) -> str:
 class NoRate(Refused):
     def __init__(self, symbol: str, last: datetime | None) -> None:
         super().__init__(
-            _("No current price of %(symbol)s is known; the last one is from %(time)s. Your order is kept: try again soon.")
+            _("No current price of %(symbol)s is known; the last is from %(time)s. Your order is kept: try again soon.")
             % {"symbol": symbol, "time": clock(last)}
             if last
             else _("No price of %(symbol)s is known yet. Your order is kept: try again soon.") % {"symbol": symbol}
@@ -23,7 +24,8 @@ class NoRate(Refused):
 class NoAddress(Refused):
     def __init__(self, network: str) -> None:
         super().__init__(
-            _("No receiving address on %(network)s is ready. Your order is kept: try again soon.") % {"network": network}
+            _("No receiving address on %(network)s is ready. Your order is kept: try again soon.")
+            % {"network": network}
         )
 
 

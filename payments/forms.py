@@ -1,7 +1,6 @@
-
-
 from django import forms
 from django.utils.translation import gettext_lazy as _
+
 from money.units import parse
 
 from .registry import methods
@@ -23,7 +22,10 @@ class ChooseForm(forms.Form):
 class PayForm(forms.Form):
     """A payment from the demo wallet."""
 
-    method = forms.ChoiceField(label=_("Asset and network"), choices=lambda: [(m.code, f"{m.asset.symbol} · {m.family.name}") for m in methods()])
+    method = forms.ChoiceField(
+        label=_("Asset and network"),
+        choices=lambda: [(m.code, f"{m.asset.symbol} · {m.family.name}") for m in methods()],
+    )
     address = forms.CharField(label=_("Address"), max_length=128)
     amount = forms.CharField(label=_("Amount"), max_length=60)
 
@@ -44,5 +46,3 @@ class PayForm(forms.Form):
         except ValueError as error:
             self.add_error("address", str(error))
         return data
-
-

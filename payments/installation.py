@@ -10,8 +10,9 @@ class NotThisKind(Exception):
 
     def __init__(self, born: str, asked: str) -> None:
         super().__init__(
-            f"The data in {settings.DATA_DIR} belong to a {born} installation, and NETWORKS={asked} asks for a {asked} one. "
-            f"Demo money must never become spendable: choose another DATA_DIR or database, or start with NETWORKS={born}."
+            f"The data in {settings.DATA_DIR} belong to a {born} installation, but NETWORKS={asked} asks for a {asked} "
+            "one. Demo money must never become spendable: choose another DATA_DIR or database, "
+            f"or start with NETWORKS={born}."
         )
 
 

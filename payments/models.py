@@ -4,12 +4,13 @@ import uuid
 from collections.abc import Mapping
 from typing import ClassVar
 
-from balance.models import Movement
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from balance.models import Movement
 from money.fields import BaseUnitsField
 from orders.models import Order
 
@@ -83,16 +84,14 @@ class ReservedAddress(models.Model):
             models.UniqueConstraint(fields=("network", "address"), name="address_once"),
             models.UniqueConstraint(fields=("network", "fingerprint", "index"), name="address_index_once"),
         )
-        indexes = (
-            models.Index(fields=("network", "index"), condition=Q(issued_at=None), name="address_next_free"),
-        )
+        indexes = (models.Index(fields=("network", "index"), condition=Q(issued_at=None), name="address_next_free"),)
 
     def __str__(self) -> str:
         return f"{self.network}/{self.index}"
 
 
 class RateSample(models.Model):
-    """One price from one source: USD × 10⁸ for one whole coin."""
+    """One price from one source, for one whole coin in 10⁻⁸ dollars."""
 
     source = models.CharField(max_length=32)
     symbol = models.CharField(max_length=12)
@@ -163,9 +162,7 @@ class PaymentIntent(models.Model):
             models.CheckConstraint(condition=Q(rate_e8__gt=0), name="intent_has_rate"),
             models.CheckConstraint(condition=Q(expires_at__gt=F("created_at")), name="intent_expires_later"),
         )
-        indexes = (
-            models.Index(fields=("network", "expires_at"), condition=Q(ended_at=None), name="intent_live"),
-        )
+        indexes = (models.Index(fields=("network", "expires_at"), condition=Q(ended_at=None), name="intent_live"),)
 
     def __str__(self) -> str:
         return f"{self.method} for {self.order}"
@@ -217,9 +214,7 @@ class ChainTransfer(models.Model):
                 name="transfer_block_whole",
             ),
         )
-        indexes = (
-            models.Index(fields=("network", "status"), condition=Q(credited=False), name="transfer_open_work"),
-        )
+        indexes = (models.Index(fields=("network", "status"), condition=Q(credited=False), name="transfer_open_work"),)
 
     def __str__(self) -> str:
         return f"{self.network}/{self.txid}/{self.position}"
@@ -280,9 +275,7 @@ class ReviewItem(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                fields=("reason", "subject"), condition=Q(decided_at=None), name="review_one_open"
-            ),
+            models.UniqueConstraint(fields=("reason", "subject"), condition=Q(decided_at=None), name="review_one_open"),
         )
 
     def __str__(self) -> str:

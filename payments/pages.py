@@ -7,6 +7,7 @@ from functools import cached_property
 import segno
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+
 from money.units import plain
 from orders.models import Order
 from orders.words import Word
@@ -73,7 +74,9 @@ class IntentPage:
 
     @property
     def received_text(self) -> str:
-        live = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED and t.method == self.intent.method]
+        live = [
+            t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED and t.method == self.intent.method
+        ]
         return plain(sum(t.amount for t in live), self.method.asset.decimals)
 
     @property
@@ -124,6 +127,4 @@ def pages_of(order: Order, intents: list[PaymentIntent] | None = None) -> list[I
         transfers[transfer.intent_id].append(transfer)
     cursors = NetworkCursor.objects.in_bulk()
     now = timezone.now()
-    return [
-        IntentPage(i, method_by_code(i.method), transfers[i.pk], cursors.get(i.network), now) for i in intents
-    ]
+    return [IntentPage(i, method_by_code(i.method), transfers[i.pk], cursors.get(i.network), now) for i in intents]

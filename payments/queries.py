@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import QuerySet
+
 from money.usd import localised
+from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
@@ -68,20 +71,22 @@ class Offered:
 
     method: Method
     amount: int | None
-    reason: "errors.Refused | None"
+    reason: Refused | None
 
 
 def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
     cursors = NetworkCursor.objects.in_bulk()
     for method in methods():
         reason, rate = obstacle(method, order.total_cents, cursors.get(method.family.network), now)
-        amount = quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals) if rate else None
+        amount = (
+            quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals)
+            if rate
+            else None
+        )
         yield Offered(method, amount, reason)
 
 
-def obstacle(
-    method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime
-) -> "tuple[errors.Refused | None, int]":
+def obstacle(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> tuple[Refused | None, int]:
     """Return why the method can't be promised now, or (none, rate with markup)."""
     if usd_cents < method.asset.minimum_cents:
         return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents)), 0
@@ -97,7 +102,7 @@ def method_name(method: Method) -> str:
     return f"{method.asset.symbol} ({method.family.name})"
 
 
-def open_work(network: str, now: datetime) -> Iterable[ChainTransfer]:
+def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
     """Return the transfers of a network whose fate is open: not final, or final and not credited; and those dropped
     lately, since a node may have lied."""
     return ChainTransfer.objects.filter(network=network, credited=False).exclude(
@@ -106,11 +111,8 @@ def open_work(network: str, now: datetime) -> Iterable[ChainTransfer]:
 
 
 def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
-    """Return the intents of a network that may have to move: past their time, or with money that waits for credit."""
-    overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
-    waiting = PaymentIntent.objects.filter(
-        network=network, transfers__credited=False, transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL)
-    )
-    return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
-
-
+    """Return the intents of a network that may have to move: past their time, or with transfers whose fate is open."""
+    intents = PaymentIntent.objects.filter(network=network).select_related("address")
+    overdue = intents.filter(ended_at=None, expires_at__lt=now)
+    open_ones = intents.filter(pk__in=open_work(network, now).values("intent"))
+    return list({intent.pk: intent for intent in [*overdue, *open_ones]}.values())

@@ -1,4 +1,4 @@
-"""Prices and amounts: values in, value out. USD per whole coin is an integer, USD × 10⁸ ("e8")."""
+"""Prices and amounts: values in, value out. USD per whole coin is an integer of 10⁻⁸ dollars ("e8")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +53,8 @@ def units_for(usd_cents: int, rate_e8: int, decimals: int, shown: int) -> int:
 
 def cents_for(units: int, rate_e8: int, decimals: int) -> int:
     """Return what so many base units are worth in whole cents, rounded down."""
-    return units * rate_e8 // (10**decimals * E8_PER_CENT)
+    scale: int = 10**decimals * E8_PER_CENT
+    return units * rate_e8 // scale
 
 
 def tolerated_shortfall(amount: int, usd_cents: int, basis_points: int, cap_cents: int) -> int:

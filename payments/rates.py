@@ -15,7 +15,7 @@ E8 = 10**8
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """One price: USD × 10⁸ for a whole coin, and the source's own time."""
+    """One price of a whole coin in 10⁻⁸ dollars, and the source's own time."""
 
     symbol: str
     price_e8: int

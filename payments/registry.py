@@ -40,7 +40,7 @@ class Method:
 
 
 def is_simulated() -> bool:
-    return settings.NETWORKS_KIND == Installation.Kind.SIMULATED
+    return str(settings.NETWORKS_KIND) == Installation.Kind.SIMULATED
 
 
 @cache

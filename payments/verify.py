@@ -6,9 +6,10 @@ Nothing here writes. Sums of base units are made in Python, those of cents by th
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import F, Q, Sum
+
 from balance.models import Account, Movement
 from catalog.models import Offer
-from django.db.models import F, Q, Sum
 from orders.models import Hold, Order
 
 from .models import Allocation, ChainTransfer, PaymentIntent
@@ -44,7 +45,9 @@ def balances() -> Iterator[Discrepancy]:
     for account in Account.objects.exclude(customer=None).iterator():
         balance = credits_of.get(account.pk, 0) - debits_of.get(account.pk, 0)
         if balance != account.balance_cents:
-            yield Discrepancy(f"account {account.pk}", f"keeps {account.balance_cents} cents, its movements sum to {balance}")
+            yield Discrepancy(
+                f"account {account.pk}", f"keeps {account.balance_cents} cents, its movements sum to {balance}"
+            )
 
 
 def sums(side: str) -> dict[int, int]:
@@ -70,7 +73,9 @@ def allocations() -> Iterator[Discrepancy]:
     for transfer in ChainTransfer.objects.prefetch_related("allocations").select_related("intent").iterator(1000):
         live = [a for a in transfer.allocations.all() if a.live]
         if transfer.credited != bool(live):
-            yield Discrepancy(f"transfer {transfer}", f"says credited={transfer.credited}, live allocations: {len(live)}")
+            yield Discrepancy(
+                f"transfer {transfer}", f"says credited={transfer.credited}, live allocations: {len(live)}"
+            )
         for allocation in live:
             if allocation.locked_amount + allocation.market_amount != transfer.amount:
                 yield Discrepancy(f"transfer {transfer}", "is not credited over its whole amount")
@@ -112,4 +117,6 @@ def stock() -> Iterator[Discrepancy]:
     lots = {row["offer"]: row["total"] for row in held}
     for offer in Offer.objects.filter(Q(taken__gt=0) | Q(pk__in=lots)):
         if offer.taken != lots.get(offer.pk, 0):
-            yield Discrepancy(f"offer {offer}", f"says {offer.taken} lots are taken, holds keep {lots.get(offer.pk, 0)}")
+            yield Discrepancy(
+                f"offer {offer}", f"says {offer.taken} lots are taken, holds keep {lots.get(offer.pk, 0)}"
+            )

@@ -3,8 +3,6 @@
 import uuid
 from typing import cast
 
-from accounts.models import User
-from balance.queries import available_cents
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,6 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
+
+from accounts.models import User
+from balance.queries import available_cents
 from money.units import plain
 from orders.errors import Refused
 from orders.queries import own_order

@@ -1,6 +1,7 @@
 """The demo wallet: pays and mines on the simulated chain. It exists in a simulated installation only."""
 
 import uuid
+from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -9,14 +10,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts.models import User
 from money.units import plain
 
 from .forms import PayForm
 from .models import PaymentIntent
-from .pages import page_of
 from .networks.simulated_chain import Sent
+from .pages import page_of
 from .registry import is_simulated, method, methods, simulated_chain
-
 
 NETWORK = "ethereum"
 
@@ -60,7 +61,11 @@ def asked_intent(request: HttpRequest) -> PaymentIntent | None:
         key = uuid.UUID(request.GET.get("intent", ""))
     except ValueError:
         return None
-    return PaymentIntent.objects.select_related("order", "address").filter(pk=key, customer=request.user).first()
+    return (
+        PaymentIntent.objects.select_related("order", "address")
+        .filter(pk=key, customer=cast(User, request.user))
+        .first()
+    )
 
 
 def filled(intent: PaymentIntent) -> dict[str, str]:

@@ -63,7 +63,9 @@ def read(network: str, turn: int, node: Node) -> None:
             break
     rows = list(queries.open_work(network, timezone.now()).exclude(status=ChainTransfer.Status.FINAL))
     if rows:
-        watching.record_confirmations(network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True)))
+        watching.record_confirmations(
+            network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True))
+        )
 
 
 def key_of(row: ChainTransfer) -> Key:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext_lazy as _
+
 from orders.words import Word
 
 from .models import ChainTransfer, PaymentIntent
@@ -37,7 +38,9 @@ def settled_word(intent: PaymentIntent) -> Word | None:
     if intent.settlement == Settlement.REVIEW:
         return Word("help", _("Needs help"), "attention", _("A person is looking at this payment. Your money is kept."))
     if intent.settlement == Settlement.CREDITED and intent.late:
-        return Word("late", _("Paid late, credited"), "attention", _("The money is in your balance, at the market rate."))
+        return Word(
+            "late", _("Paid late, credited"), "attention", _("The money is in your balance, at the market rate.")
+        )
     if intent.settlement == Settlement.CREDITED:
         return Word("credited", _("Credited"), "good", _("The money is in your balance."))
     return None
@@ -45,7 +48,9 @@ def settled_word(intent: PaymentIntent) -> Word | None:
 
 def live_word(intent: PaymentIntent, live: Sequence[ChainTransfer], progress: Progress) -> Word:
     if any(t.method != intent.method for t in live):
-        return Word("help", _("Needs help"), "attention", _("Another asset arrived at this address. A person will decide."))
+        return Word(
+            "help", _("Needs help"), "attention", _("Another asset arrived at this address. A person will decide.")
+        )
     if any(t.status == Status.SEEN for t in live):
         return Word("seen", _("Seen"), "waiting", _("The network knows your transfer. It is not in a block yet."))
     if intent.funding == Funding.PARTIAL and not intent.late:

@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
-from accounts.models import User
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
 from events.actions import record
 from orders.actions import held, locked, release
 from orders.errors import Refused
@@ -47,7 +48,11 @@ def move(rental_id: int, state: str, *, actor: User) -> Rental:
         rental = locked_rental(rental_id)
         if rental.state == state:
             return rental
-        if not rental.may_move_to(state) or state in (State.ENDED,) or (state == State.ACTIVE and not rental.started_at):
+        if (
+            not rental.may_move_to(state)
+            or state in (State.ENDED,)
+            or (state == State.ACTIVE and not rental.started_at)
+        ):
             raise NotPossible(_("A rental that is %(state)s can't do this.") % {"state": rental.get_state_display()})
         rental.move_to(state, actor=actor)
         return rental
@@ -63,7 +68,14 @@ def plan(
         rental = locked_rental(rental_id)
         rental.host, rental.planned_start_at, rental.planned_end_at = host, planned_start_at, planned_end_at
         rental.save(update_fields=["host", "planned_start_at", "planned_end_at"])
-        record("rental.planned", subject=rental, thread=rental.order, actor=actor, start=planned_start_at, end=planned_end_at)
+        record(
+            "rental.planned",
+            subject=rental,
+            thread=rental.order,
+            actor=actor,
+            start=planned_start_at,
+            end=planned_end_at,
+        )
         return rental
 
 
@@ -77,9 +89,7 @@ def hand_over(rental_id: int, access: Access, *, actor: User) -> Rental:
             raise NotPossible(_("Only a machine that is ready can be handed over."))
         rental.access, rental.started_at = access.dump(), timezone.now()
         rental.ends_at = rental.started_at + timedelta(days=rental.order.term_days)
-        rental.move_to(
-            State.ACTIVE, columns=("access", "started_at", "ends_at"), actor=actor, ends_at=rental.ends_at
-        )
+        rental.move_to(State.ACTIVE, columns=("access", "started_at", "ends_at"), actor=actor, ends_at=rental.ends_at)
         return rental
 
 
@@ -90,7 +100,7 @@ def show_access(rental_id: int, *, actor: User) -> Access:
         if rental.state != State.ACTIVE:
             raise NotPossible(_("Access is shown while the rental is active."))
         record("access.shown", subject=rental, thread=rental.order, actor=actor)
-        return load(rental.access)
+        return load(rental.access or "")
 
 
 def end(rental_id: int, *, actor: User) -> Rental:

@@ -2,13 +2,14 @@
 
 from typing import Any, cast
 
-from accounts.models import User
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
 from events.admin import ReadOnlyAdmin
 from orders.errors import Refused
 
@@ -26,7 +27,7 @@ class RentalAdmin(ReadOnlyAdmin):
     list_filter = ("state",)
     list_select_related = ("order",)
     search_fields = ("order__symbols", "order__email", "host")
-    exclude = ("access",)
+    exclude = ("access", "token")
     change_form_template = "provisioning/admin_rental.html"
 
     @admin.display(description=_("offer"))
@@ -106,7 +107,13 @@ class RentalAdmin(ReadOnlyAdmin):
             raise PermissionDenied
 
     def form_page(self, request: HttpRequest, rental: Rental, form: Any, title: Any) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "rental": rental, "form": form, "title": title, "opts": self.opts}
+        context = {
+            **self.admin_site.each_context(request),
+            "rental": rental,
+            "form": form,
+            "title": title,
+            "opts": self.opts,
+        }
         return render(request, "provisioning/admin_form.html", context)
 
     def back(self, rental_id: int) -> HttpResponse:
@@ -117,7 +124,7 @@ def steps(rental: Rental) -> list[tuple[str, Any]]:
     """Return the plain steps that are possible now: (value, label)."""
     labels = {
         State.QUEUED: _("Back to the queue"),
-        State.PREPARING: _("Start preparing"),
+        State.PREPARING: _("Back to preparing") if rental.state == State.READY else _("Start preparing"),
         State.READY: _("Machine is ready"),
         State.FAILED: _("Mark as failed"),
         State.SUSPENDED: _("Suspend"),

@@ -8,7 +8,9 @@ from .models import Rental
 class PlanForm(forms.ModelForm[Rental]):
     """Host and planned period; times are UTC in the admin."""
 
-    planned_start_at = forms.SplitDateTimeField(label=_("Planned start (UTC)"), required=False, widget=AdminSplitDateTime)
+    planned_start_at = forms.SplitDateTimeField(
+        label=_("Planned start (UTC)"), required=False, widget=AdminSplitDateTime
+    )
     planned_end_at = forms.SplitDateTimeField(label=_("Planned end (UTC)"), required=False, widget=AdminSplitDateTime)
 
     class Meta:

@@ -4,11 +4,12 @@ import uuid
 from collections.abc import Mapping
 from typing import ClassVar
 
-from accounts.sealed import EncryptedTextField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from accounts.sealed import EncryptedTextField
 from events.stateful import Stateful
 from orders.models import Order
 
@@ -16,7 +17,7 @@ from orders.models import Order
 class Rental(Stateful):
     """The machine of one order. It exists once the order is settled and holds its lots (PRV-1).
 
-    The period starts at hand-over (*active*), never at payment; a date that is not known is none, never guessed (PRV-3).
+    The period starts at hand-over (*active*), never at payment; an unknown date is none, never guessed (PRV-3).
     """
 
     class State(models.TextChoices):
@@ -61,7 +62,8 @@ class Rental(Stateful):
                 name="rental_runs_from_hand_over",
             ),
             models.CheckConstraint(
-                condition=Q(state="ended", ended_at__isnull=False) | (~Q(state="ended") & Q(ended_at=None, wiped_at=None)),
+                condition=Q(state="ended", ended_at__isnull=False)
+                | (~Q(state="ended") & Q(ended_at=None, wiped_at=None)),
                 name="rental_ended_has_time",
             ),
         )

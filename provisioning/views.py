@@ -1,12 +1,13 @@
 from typing import cast
 
-from accounts.models import User
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+
+from accounts.models import User
 from orders.errors import Refused
 from orders.queries import own_order
 

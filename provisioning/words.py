@@ -1,13 +1,20 @@
 """Provisioning and period as words for the customer; a date that is not known is said so, never guessed (PRV-3)."""
 
 from django.utils.translation import gettext_lazy as _
+
 from orders.models import Order
 from orders.words import Word
 
 from .models import Rental
 
 State = Rental.State
-MEANINGS = {State.ACTIVE: "good", State.READY: "good", State.FAILED: "bad", State.SUSPENDED: "attention", State.ENDED: "attention"}
+MEANINGS = {
+    State.ACTIVE: "good",
+    State.READY: "good",
+    State.FAILED: "bad",
+    State.SUSPENDED: "attention",
+    State.ENDED: "attention",
+}
 TEXTS = {
     State.QUEUED: _("Your order waits for an operator to assign a machine."),
     State.PREPARING: _("An operator is preparing your machine."),
@@ -21,7 +28,12 @@ TEXTS = {
 
 def provisioning_word(order: Order, rental: Rental | None) -> Word:
     if rental is not None:
-        return Word(rental.state, rental.get_state_display(), MEANINGS.get(State(rental.state), "waiting"), TEXTS[State(rental.state)])
+        return Word(
+            rental.state,
+            rental.get_state_display(),
+            MEANINGS.get(State(rental.state), "waiting"),
+            TEXTS[State(rental.state)],
+        )
     if order.state == Order.State.SETTLED:
         text = _("The order is paid and no lots are free. An operator has been told.")
         return Word("waiting_for_stock", _("paid, waiting for stock"), "attention", text)

@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,54 +15,130 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Account',
+            name="Account",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('house', models.CharField(blank=True, choices=[('received', 'received on chains'), ('orders', 'paid for orders'), ('tolerance', 'accepted shortfalls'), ('adjustments', 'adjustments by operators')], max_length=16, null=True, unique=True)),
-                ('balance_cents', models.BigIntegerField(blank=True, null=True)),
-                ('floor_cents', models.BigIntegerField(default=0)),
-                ('customer', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='account', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "house",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("received", "received on chains"),
+                            ("orders", "paid for orders"),
+                            ("tolerance", "accepted shortfalls"),
+                            ("adjustments", "adjustments by operators"),
+                        ],
+                        max_length=16,
+                        null=True,
+                        unique=True,
+                    ),
+                ),
+                ("balance_cents", models.BigIntegerField(blank=True, null=True)),
+                ("floor_cents", models.BigIntegerField(default=0)),
+                (
+                    "customer",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="account",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Movement',
+            name="Movement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('amount_cents', models.BigIntegerField()),
-                ('kind', models.CharField(choices=[('transfer', 'transfer received'), ('tolerance', 'shortfall accepted'), ('capture', 'order paid'), ('adjustment', 'adjustment'), ('reversal', 'reversal')], max_length=16)),
-                ('reference', models.CharField(max_length=120, unique=True)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('credit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='credits', to='balance.account')),
-                ('debit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='debits', to='balance.account')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("amount_cents", models.BigIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("transfer", "transfer received"),
+                            ("tolerance", "shortfall accepted"),
+                            ("capture", "order paid"),
+                            ("adjustment", "adjustment"),
+                            ("reversal", "reversal"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("reference", models.CharField(max_length=120, unique=True)),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "credit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="credits", to="balance.account"
+                    ),
+                ),
+                (
+                    "debit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="debits", to="balance.account"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('balance_cents__isnull', False), ('customer__isnull', False), ('house', None)), models.Q(('balance_cents', None), ('customer', None), ('house__isnull', False)), _connector='OR'), name='account_of_customer_or_house'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("balance_cents__isnull", False), ("customer__isnull", False), ("house", None)),
+                    models.Q(("balance_cents", None), ("customer", None), ("house__isnull", False)),
+                    _connector="OR",
+                ),
+                name="account_of_customer_or_house",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('floor_cents__lte', 0)), name='account_floor_not_positive'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("floor_cents__lte", 0)), name="account_floor_not_positive"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('balance_cents', None), ('balance_cents__gte', models.F('floor_cents')), _connector='OR'), name='account_balance_above_floor'),
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("balance_cents", None), ("balance_cents__gte", models.F("floor_cents")), _connector="OR"
+                ),
+                name="account_balance_above_floor",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='movement',
-            constraint=models.CheckConstraint(condition=models.Q(('amount_cents__gt', 0)), name='movement_positive'),
+            model_name="movement",
+            constraint=models.CheckConstraint(condition=models.Q(("amount_cents__gt", 0)), name="movement_positive"),
         ),
         migrations.AddConstraint(
-            model_name='movement',
-            constraint=models.CheckConstraint(condition=models.Q(('debit', models.F('credit')), _negated=True), name='movement_between_two'),
+            model_name="movement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("debit", models.F("credit")), _negated=True), name="movement_between_two"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='movement',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'adjustment'), _negated=True), models.Q(models.Q(('reason', ''), _negated=True), ('actor__isnull', False)), _connector='OR'), name='movement_adjustment_has_reason_and_author'),
+            model_name="movement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "adjustment"), _negated=True),
+                    models.Q(models.Q(("reason", ""), _negated=True), ("actor__isnull", False)),
+                    _connector="OR",
+                ),
+                name="movement_adjustment_has_reason_and_author",
+            ),
         ),
     ]

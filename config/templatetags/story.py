@@ -49,14 +49,23 @@ def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
         text, link = _("Nothing is reserved any more."), _("Order again")
         return NextStep("attention", _("This order is closed."), text, order.offer.get_absolute_url(), link)
     if payment in ("seen", "confirming"):
-        return NextStep("waiting", _("Your payment is on its way."), _("We follow it block by block. You need not do anything."))
+        return NextStep(
+            "waiting", _("Your payment is on its way."), _("We follow it block by block. You need not do anything.")
+        )
     if payment in ("waiting", "declared", "partly_paid"):
-        intent = order.intents.order_by("-created_at").first()  # type: ignore[attr-defined]
+        intent = order.intents.latest("created_at")
         url = reverse("payments:intent", args=[intent.pk])
-        return NextStep("waiting", _("Your payment instructions are ready."), "", url, _("Open the payment instructions"))
+        return NextStep(
+            "waiting", _("Your payment instructions are ready."), "", url, _("Open the payment instructions")
+        )
     if payment == "help":
-        return NextStep("attention", _("A person is looking at your payment."), _("Your money is kept. You need not send again."))
-    url, text = reverse("payments:choose", args=[order.number]), _("Choose an asset and a network, or pay from your balance.")
+        return NextStep(
+            "attention", _("A person is looking at your payment."), _("Your money is kept. You need not send again.")
+        )
+    url, text = (
+        reverse("payments:choose", args=[order.number]),
+        _("Choose an asset and a network, or pay from your balance."),
+    )
     return NextStep("waiting", _("The order is saved and waits for payment."), text, url, _("Choose a payment method"))
 
 
@@ -67,7 +76,9 @@ def after_payment(order: Order, provisioning: str) -> NextStep | None:
     if provisioning == "waiting_for_stock":
         return NextStep("attention", _("Paid, waiting for stock."), _("An operator has been told. Your money is kept."))
     if provisioning in ("queued", "preparing", "ready"):
-        return NextStep("good", _("Paid. An operator prepares your machine."), _("This page changes by itself at hand-over."))
+        return NextStep(
+            "good", _("Paid. An operator prepares your machine."), _("This page changes by itself at hand-over.")
+        )
     if provisioning == "not_started":
         return NextStep("good", _("Paid. Provisioning starts now."))
     return None

@@ -8,120 +8,197 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('catalog', '0001_initial'),
+        ("catalog", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Environment',
+            name="Environment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=80, verbose_name='name')),
-                ('free_text', models.BooleanField(default=False, verbose_name='asks for a description')),
-                ('position', models.PositiveIntegerField(default=0, verbose_name='position')),
-                ('offered', models.BooleanField(default=True, verbose_name='offered')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("code", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=80, verbose_name="name")),
+                ("free_text", models.BooleanField(default=False, verbose_name="asks for a description")),
+                ("position", models.PositiveIntegerField(default=0, verbose_name="position")),
+                ("offered", models.BooleanField(default=True, verbose_name="offered")),
             ],
             options={
-                'verbose_name': 'environment',
-                'verbose_name_plural': 'environments',
-                'ordering': ['position', 'id'],
+                "verbose_name": "environment",
+                "verbose_name_plural": "environments",
+                "ordering": ["position", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Order',
+            name="Order",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('symbols', models.CharField(max_length=8, unique=True)),
-                ('form_key', models.UUIDField()),
-                ('state', models.CharField(choices=[('open', 'open'), ('settled', 'paid'), ('cancelled', 'cancelled'), ('expired', 'expired')], default='open', max_length=16)),
-                ('payment', models.CharField(choices=[('none', 'nothing seen'), ('seen', 'seen'), ('paid', 'paid')], default='none', max_length=8)),
-                ('offer_name', models.CharField(max_length=120)),
-                ('cards_per_lot', models.PositiveSmallIntegerField()),
-                ('term_days', models.PositiveSmallIntegerField()),
-                ('lots', models.PositiveSmallIntegerField()),
-                ('unit_price_cents', models.BigIntegerField()),
-                ('total_cents', models.BigIntegerField()),
-                ('environment', models.CharField(max_length=80)),
-                ('environment_wish', models.CharField(blank=True, max_length=500)),
-                ('first_name', models.CharField(max_length=150)),
-                ('last_name', models.CharField(max_length=150)),
-                ('email', models.EmailField(max_length=254)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('settled_at', models.DateTimeField(blank=True, null=True)),
-                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='orders', to=settings.AUTH_USER_MODEL)),
-                ('offer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='catalog.offer')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("symbols", models.CharField(max_length=8, unique=True)),
+                ("form_key", models.UUIDField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "open"),
+                            ("settled", "paid"),
+                            ("cancelled", "cancelled"),
+                            ("expired", "expired"),
+                        ],
+                        default="open",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "payment",
+                    models.CharField(
+                        choices=[("none", "nothing seen"), ("seen", "seen"), ("paid", "paid")],
+                        default="none",
+                        max_length=8,
+                    ),
+                ),
+                ("offer_name", models.CharField(max_length=120)),
+                ("cards_per_lot", models.PositiveSmallIntegerField()),
+                ("term_days", models.PositiveSmallIntegerField()),
+                ("lots", models.PositiveSmallIntegerField()),
+                ("unit_price_cents", models.BigIntegerField()),
+                ("total_cents", models.BigIntegerField()),
+                ("environment", models.CharField(max_length=80)),
+                ("environment_wish", models.CharField(blank=True, max_length=500)),
+                ("first_name", models.CharField(max_length=150)),
+                ("last_name", models.CharField(max_length=150)),
+                ("email", models.EmailField(max_length=254)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "customer",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="orders", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "offer",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="orders", to="catalog.offer"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'order',
-                'verbose_name_plural': 'orders',
-                'ordering': ['-id'],
+                "verbose_name": "order",
+                "verbose_name_plural": "orders",
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Hold',
+            name="Hold",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('lots', models.PositiveSmallIntegerField()),
-                ('state', models.CharField(choices=[('held', 'held'), ('released', 'released')], default='held', max_length=8)),
-                ('until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('released_at', models.DateTimeField(blank=True, null=True)),
-                ('offer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='catalog.offer')),
-                ('order', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='holds', to='orders.order')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("lots", models.PositiveSmallIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("held", "held"), ("released", "released")], default="held", max_length=8
+                    ),
+                ),
+                ("until", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("released_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "offer",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="catalog.offer"
+                    ),
+                ),
+                (
+                    "order",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="holds", to="orders.order"
+                    ),
+                ),
             ],
         ),
         migrations.AddIndex(
-            model_name='order',
-            index=models.Index(fields=['customer', '-id'], name='order_of_customer'),
+            model_name="order",
+            index=models.Index(fields=["customer", "-id"], name="order_of_customer"),
         ),
         migrations.AddIndex(
-            model_name='order',
-            index=models.Index(condition=models.Q(('state', 'open')), fields=['created_at'], name='order_open_by_age'),
+            model_name="order",
+            index=models.Index(condition=models.Q(("state", "open")), fields=["created_at"], name="order_open_by_age"),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.UniqueConstraint(fields=('customer', 'form_key'), name='order_once_per_form'),
+            model_name="order",
+            constraint=models.UniqueConstraint(fields=("customer", "form_key"), name="order_once_per_form"),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.CheckConstraint(condition=models.Q(('lots__gte', 1), ('lots__lte', 10)), name='order_1_to_10_lots'),
+            model_name="order",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("lots__gte", 1), ("lots__lte", 10)), name="order_1_to_10_lots"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.CheckConstraint(condition=models.Q(('term_days__in', (3, 7, 30))), name='order_known_term'),
+            model_name="order",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("term_days__in", (3, 7, 30))), name="order_known_term"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.CheckConstraint(condition=models.Q(('unit_price_cents__gte', 1)), name='order_not_free'),
+            model_name="order",
+            constraint=models.CheckConstraint(condition=models.Q(("unit_price_cents__gte", 1)), name="order_not_free"),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.CheckConstraint(condition=models.Q(('total_cents', django.db.models.expressions.CombinedExpression(models.F('unit_price_cents'), '*', models.F('lots')))), name='order_total_is_price_times_lots'),
+            model_name="order",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "total_cents",
+                        django.db.models.expressions.CombinedExpression(
+                            models.F("unit_price_cents"), "*", models.F("lots")
+                        ),
+                    )
+                ),
+                name="order_total_is_price_times_lots",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('payment', 'paid'), ('settled_at__isnull', False), ('state', 'settled')), models.Q(models.Q(('state', 'settled'), _negated=True), ('settled_at', None), models.Q(('payment', 'paid'), _negated=True)), _connector='OR'), name='order_settled_is_paid'),
+            model_name="order",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("payment", "paid"), ("settled_at__isnull", False), ("state", "settled")),
+                    models.Q(
+                        models.Q(("state", "settled"), _negated=True),
+                        ("settled_at", None),
+                        models.Q(("payment", "paid"), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="order_settled_is_paid",
+            ),
         ),
         migrations.AddIndex(
-            model_name='hold',
-            index=models.Index(condition=models.Q(('state', 'held')), fields=['until'], name='hold_by_end'),
+            model_name="hold",
+            index=models.Index(condition=models.Q(("state", "held")), fields=["until"], name="hold_by_end"),
         ),
         migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'held')), fields=('order',), name='hold_one_held_per_order'),
+            model_name="hold",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "held")), fields=("order",), name="hold_one_held_per_order"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(('lots__gte', 1)), name='hold_some_lots'),
+            model_name="hold",
+            constraint=models.CheckConstraint(condition=models.Q(("lots__gte", 1)), name="hold_some_lots"),
         ),
         migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('released_at', None), ('state', 'held')), models.Q(('released_at__isnull', False), ('state', 'released')), _connector='OR'), name='hold_released_has_time'),
+            model_name="hold",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("released_at", None), ("state", "held")),
+                    models.Q(("released_at__isnull", False), ("state", "released")),
+                    _connector="OR",
+                ),
+                name="hold_released_has_time",
+            ),
         ),
     ]

@@ -14,7 +14,11 @@ def environment_choices(selected: str = "", wish: str = "") -> dict[str, object]
     """Show the environments as choices of a form: names `environment` and `environment_other`."""
     environments = list(Environment.objects.filter(offered=True))
     codes = [environment.code for environment in environments]
-    return {"environments": environments, "selected": selected if selected in codes else codes[:1][0] if codes else "", "wish": wish}
+    return {
+        "environments": environments,
+        "selected": selected if selected in codes else codes[:1][0] if codes else "",
+        "wish": wish,
+    }
 
 
 @register.simple_tag

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.conf import settings
+
 from orders.actions import held, keep_hold, tell_payment
 from orders.holding import LiveIntent, Rules, hold_until
 from orders.models import Order

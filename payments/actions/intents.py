@@ -3,20 +3,22 @@
 import uuid
 from datetime import datetime, timedelta
 
-from accounts.models import User
-from balance.actions import Overdrawn
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+
+from accounts.models import User
+from balance.actions import Overdrawn
 from events.actions import record
 from money.usd import localised
-from orders.actions import capture, hold_lots, held, locked, secure_lots
+from orders.actions import capture, held, hold_lots, locked, secure_lots
 from orders.models import Order
 
 from .. import errors, quotes
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent
 from ..queries import obstacle, price
-from ..registry import Method, method as method_by_code
+from ..registry import Method
+from ..registry import method as method_by_code
 from . import reserve
 from .holds import renew_hold
 
@@ -45,7 +47,12 @@ def open_intent(order_id: int, method_code: str, *, form_key: uuid.UUID, actor: 
         supersede(live, actor=actor, now=now)
         renew_hold(order, now=now)
         record(
-            "intent.opened", subject=intent, thread=order, actor=actor, method=method.code, amount=str(intent.amount),
+            "intent.opened",
+            subject=intent,
+            thread=order,
+            actor=actor,
+            method=method.code,
+            amount=str(intent.amount),
             expires_at=intent.expires_at,
         )
         return intent
@@ -162,5 +169,3 @@ def pay_from_balance(order_id: int, *, actor: User) -> Order:
         except Overdrawn as short:
             raise errors.BalanceTooSmall(localised(short.available_cents), localised(short.needed_cents)) from short
         return order
-
-

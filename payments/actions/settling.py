@@ -4,17 +4,19 @@ import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from balance.actions import Overdrawn, credit
-from balance.models import House, Movement
 from django.conf import settings
 from django.db import transaction
+
+from balance.actions import Overdrawn, credit
+from balance.models import House, Movement
 from events.actions import record
-from orders.actions import capture, release, held, secure_lots
+from orders.actions import capture, held, release, secure_lots
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
 from ..queries import price_near
-from ..registry import Method, method as method_by_code
+from ..registry import Method
+from ..registry import method as method_by_code
 from ..standing import Fact, Promise, Share, Standing, shares, stand, worth
 from .holds import renew_hold
 from .intents import locked_intent
@@ -97,14 +99,22 @@ def may_credit(intent: PaymentIntent, standing: Standing, derived: str | None) -
     if derived == row.address and seals.holds(row, Installation.objects.get()):
         return True
     open_review(
-        ReviewItem.Reason.ADDRESS, subject=intent, thread=intent.order, derived=derived, stored=row.address,
+        ReviewItem.Reason.ADDRESS,
+        subject=intent,
+        thread=intent.order,
+        derived=derived,
+        stored=row.address,
         suggestion="Compare both with your wallet. Do not credit before you know who changed the row.",
     )
     return False
 
 
 def settle_money(
-    intent: PaymentIntent, promise: Promise, standing: Standing, split: list[Credited], transfers: dict[int, ChainTransfer]
+    intent: PaymentIntent,
+    promise: Promise,
+    standing: Standing,
+    split: list[Credited],
+    transfers: dict[int, ChainTransfer],
 ) -> None:
     """Credit each share once and, if the promise is kept, pay the order with it: one transaction."""
     had_lots = held(intent.order) is not None
@@ -118,8 +128,8 @@ def settle_money(
         intent.settlement = Settlement.CREDITED
 
 
-def pay_order(intent: PaymentIntent, *, secured: bool, had_lots: bool) -> Settlement:
-    """Capture the order. A debt that a reversal left may have taken the credit: then it stays open, the money is kept."""
+def pay_order(intent: PaymentIntent, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
+    """Capture the order. If a debt that a reversal left took the credit, it stays open and the money is kept."""
     try:
         with transaction.atomic():
             capture(intent.order, secured=secured, actor=None, source=f"intent:{intent.pk}")
@@ -155,19 +165,34 @@ def allocate(intent: PaymentIntent, transfer: ChainTransfer, credited: Credited)
     episode = transfer.allocations.count() + 1
     if credited.cents:
         movement = credit(
-            intent.customer, credited.cents, house=House.RECEIVED, kind=Movement.Kind.TRANSFER,
-            reference=f"transfer:{transfer.pk}:{episode}", actor=None,
+            intent.customer,
+            credited.cents,
+            house=House.RECEIVED,
+            kind=Movement.Kind.TRANSFER,
+            reference=f"transfer:{transfer.pk}:{episode}",
+            actor=None,
         )
     Allocation.objects.create(
-        transfer=transfer, episode=episode, intent=intent, customer=intent.customer,
-        locked_amount=credited.share.locked, market_amount=credited.share.market,
-        market_rate_e8=credited.market_rate_e8, usd_cents=credited.cents, movement=movement,
+        transfer=transfer,
+        episode=episode,
+        intent=intent,
+        customer=intent.customer,
+        locked_amount=credited.share.locked,
+        market_amount=credited.share.market,
+        market_rate_e8=credited.market_rate_e8,
+        usd_cents=credited.cents,
+        movement=movement,
     )
     transfer.credited = True
     transfer.save(update_fields=["credited"])
     record(
-        "transfer.credited", subject=transfer, thread=intent.order, actor=None, usd_cents=credited.cents,
-        promised=str(credited.share.locked), market=str(credited.share.market),
+        "transfer.credited",
+        subject=transfer,
+        thread=intent.order,
+        actor=None,
+        usd_cents=credited.cents,
+        promised=str(credited.share.locked),
+        market=str(credited.share.market),
     )
 
 
@@ -179,8 +204,13 @@ def make_whole(intent: PaymentIntent, promise: Promise) -> None:
         raise RuntimeError(f"intent {intent.pk}: {short} cents are missing, more than the tolerance accepts")
     if short > 0:
         credit(
-            intent.customer, short, house=House.TOLERANCE, kind=Movement.Kind.TOLERANCE,
-            reference=f"intent:{intent.pk}:tolerance", actor=None, reason="shortfall within the tolerance",
+            intent.customer,
+            short,
+            house=House.TOLERANCE,
+            kind=Movement.Kind.TOLERANCE,
+            reference=f"intent:{intent.pk}:tolerance",
+            actor=None,
+            reason="shortfall within the tolerance",
         )
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from accounts.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+
+from accounts.models import User
 from events.actions import record
 
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
@@ -70,7 +71,7 @@ def rewind(network: str, height: int) -> None:
 
 
 def store(network: str, found: Transfer) -> None:
-    """Insert a transfer, or update where it is; its key, amount and owner never change. Final ones stay as they are."""
+    """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are."""
     row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
         row = insert(network, found)
@@ -78,6 +79,8 @@ def store(network: str, found: Transfer) -> None:
             return
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
         return
+    if (row.amount, row.contract, row.intent.address.address) != (found.amount, found.contract or "", found.address):
+        correct(row, found)
     if found.block is None:
         if row.status == Status.DROPPED:
             change(row, Status.SEEN, "transfer.seen")
@@ -95,18 +98,36 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
     try:
         with transaction.atomic():
             row = ChainTransfer.objects.create(
-                network=network, txid=found.txid, position=found.position, intent=intent, method=found.method or "",
-                contract=found.contract or "", amount=found.amount,
+                network=network,
+                txid=found.txid,
+                position=found.position,
+                intent=intent,
+                method=found.method or "",
+                contract=found.contract or "",
+                amount=found.amount,
             )
     except IntegrityError:
         return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
     record("transfer.seen", subject=row, thread=intent.order, actor=None, amount=str(row.amount), method=row.method)
     if row.method != intent.method:
         open_review(
-            ReviewItem.Reason.ASSET, subject=row, thread=intent.order, asset=row.method or row.contract,
-            amount=str(row.amount), suggestion="Ask the customer, then credit its value or send it back.",
+            ReviewItem.Reason.ASSET,
+            subject=row,
+            thread=intent.order,
+            asset=row.method or row.contract,
+            amount=str(row.amount),
+            suggestion="Ask the customer, then credit its value or send it back.",
         )
     return row
+
+
+def correct(row: ChainTransfer, found: Transfer) -> None:
+    """Take over what a transfer pays now: executed again after a reorg, a contract may move another amount."""
+    intent = PaymentIntent.objects.get(network=row.network, address__address=found.address)
+    before = str(row.amount)
+    row.amount, row.method, row.contract, row.intent = found.amount, found.method or "", found.contract or "", intent
+    row.save(update_fields=["amount", "method", "contract", "intent"])
+    record("transfer.changed", subject=row, thread=intent.order, actor=None, before=before, amount=str(row.amount))
 
 
 def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
@@ -119,15 +140,18 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
     row.status = status
     row.save(
         update_fields=[
-            "status", "block_height", "block_hash", "block_time", "confirmations", "finalized",
+            "status",
+            "block_height",
+            "block_hash",
+            "block_time",
+            "confirmations",
+            "finalized",
         ]
     )
     record(kind, subject=row, thread=row.intent.order, actor=None, height=row.block_height)
 
 
-def record_confirmations(
-    network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]
-) -> None:
+def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]) -> None:
     """Write what the network says now about transfers whose fate is open."""
     with transaction.atomic(durable=True):
         my_turn(network, turn)
@@ -189,7 +213,9 @@ def stop(network: str, turn: int, error: str) -> None:
         cursor.save(update_fields=["state", "error", "error_at", "leased_until"])
         record("network.stopped", subject=cursor, actor=None, error=error)
         open_review(
-            ReviewItem.Reason.STOPPED, subject=cursor, error=error,
+            ReviewItem.Reason.STOPPED,
+            subject=cursor,
+            error=error,
             suggestion="Check that the node is on the right chain and fully synced, then resume the network.",
         )
 

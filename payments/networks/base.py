@@ -132,10 +132,21 @@ Match = Callable[[Iterable[str]], set[str]]
 class Family(Protocol):
     """The pure half of a network."""
 
-    network: str  # "ethereum"
-    name: str  # "Ethereum"
-    assets: Sequence[Asset]
-    block_seconds: float  # usual time between blocks
+    @property
+    def network(self) -> str:
+        """Return the code of the network: "ethereum"."""
+
+    @property
+    def name(self) -> str:
+        """Return its name: "Ethereum"."""
+
+    @property
+    def assets(self) -> Sequence[Asset]:
+        """Return what can be paid on it."""
+
+    @property
+    def block_seconds(self) -> float:
+        """Return the usual time between blocks."""
 
     def finality(self, usd_cents: int) -> Finality:
         """Return what a transfer worth this much needs."""

@@ -22,7 +22,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE blocks (height INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT NOT NULL, time INTEGER NOT NULL);
+CREATE TABLE blocks (
+    height INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT NOT NULL, time INTEGER NOT NULL
+);
 CREATE TABLE transactions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, txid TEXT NOT NULL UNIQUE, height INTEGER, place INTEGER
 );
@@ -32,6 +34,8 @@ CREATE TABLE payments (
     PRIMARY KEY (txid, position)
 );
 """
+BLOCK_AT = "SELECT height, hash, time FROM blocks WHERE height = ? AND height <= ?"
+BLOCK_WITH = "SELECT height, hash, time FROM blocks WHERE hash = ? AND height <= ?"
 PAYMENTS = """
 SELECT p.txid, p.position, p.address, p.amount, p.method, p.contract, b.height, b.hash, b.time
 FROM transactions t JOIN payments p ON p.txid = t.txid LEFT JOIN blocks b ON b.height = t.height AND b.height <= ?
@@ -158,11 +162,11 @@ class SimulatedChain:
 
     def block(self, height: int) -> Block | None:
         """Return the block at this height; none above the head."""
-        return self._one_block("height = ?", height)
+        return self._one_block(BLOCK_AT, height)
 
     def block_by_hash(self, block_hash: str) -> Block | None:
         """Return the block with this hash; none if it is unknown or was replaced."""
-        return self._one_block("hash = ?", block_hash)
+        return self._one_block(BLOCK_WITH, block_hash)
 
     def parent(self, block: Block) -> str:
         """Return the hash of the block before this one ("" for the first). Unavailable if the block was replaced."""
@@ -223,12 +227,9 @@ class SimulatedChain:
         with self._writing() as connection:
             return _insert(connection, payments, txid)
 
-    def _one_block(self, condition: str, value: int | str) -> Block | None:
+    def _one_block(self, query: str, value: int | str) -> Block | None:
         with self._asking() as (connection, lag):
-            row = connection.execute(
-                f"SELECT height, hash, time FROM blocks WHERE {condition} AND height <= ?",
-                [value, _head(connection, lag).height],
-            ).fetchone()
+            row = connection.execute(query, [value, _head(connection, lag).height]).fetchone()
         return _block(*row) if row else None
 
     def _sent(self, condition: str, *values: str) -> list[Sent]:

@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     kept = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")}
     env = kept | {"PORT": str(port), "DATA_DIR": str(folder / "data")}
     with (folder / "out").open("w") as out:
-        run = subprocess.Popen(["./run"], cwd=settings.BASE_DIR, env=env, stdout=out, stderr=out)  # noqa: S603, S607
+        run = subprocess.Popen(["./run"], cwd=settings.BASE_DIR, env=env, stdout=out, stderr=out)
         try:
             url = f"http://127.0.0.1:{port}"
             wait_for(f"{url}/healthz", run, folder / "out")
@@ -55,7 +55,7 @@ def wait_for(url: str, run: "subprocess.Popen[bytes]", out: Path) -> None:
         time.sleep(0.25)
         assert run.poll() is None, out.read_text()
         try:
-            with urllib.request.urlopen(url) as answer:  # noqa: S310
+            with urllib.request.urlopen(url) as answer:
                 assert answer.status == 200
                 return
         except OSError:
@@ -75,6 +75,7 @@ def new_page(browser: Browser, site: Site) -> "Iterator[type]":
         context.set_default_timeout(10_000)
         page = context.new_page()
         page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+        page.on("response", lambda r: problems.append(f"{r.status} {r.url}") if r.status >= 400 else None)
         page.on("pageerror", lambda e: problems.append(str(e)))
         page.on("request", lambda r: None if r.url.startswith((site.url, "data:")) else problems.append(r.url))
         return page

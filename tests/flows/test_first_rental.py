@@ -33,7 +33,9 @@ def test_a_customer_orders_pays_exactly_and_gets_the_machine(network: Network) -
     provisioning.move(rental.pk, Rental.State.PREPARING, actor=operator)
     provisioning.move(rental.pk, Rental.State.READY, actor=operator)
     rental = provisioning.hand_over(rental.pk, Access(ssh_host="gpu1.example", ssh_user="ada"), actor=operator)
-    assert rental.ends_at and rental.started_at and (rental.ends_at - rental.started_at).days == 7
+    assert rental.ends_at
+    assert rental.started_at
+    assert (rental.ends_at - rental.started_at).days == 7
     drain()
     books_are_right()
     assert kinds(order) == [

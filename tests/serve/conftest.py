@@ -41,7 +41,7 @@ def serve(on_sqlite: None) -> Serve:
             capture_output=True,
             text=True,
             timeout=60,
-            preexec_fn=limit_files if disk_is_full else None,  # noqa: PLW1509
+            preexec_fn=limit_files if disk_is_full else None,
         )
 
     return start

@@ -2,12 +2,14 @@
 
 import shutil
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 Contents = Callable[[Path], dict[str, object]]
+Serve = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def is_one_sentence(text: str, *parts: str) -> bool:
     return text.count("\n") == 1 and all(part in text for part in parts)
 
 
-def test_port_in_use(serve, folder: Path, contents: Contents) -> None:
+def test_port_in_use(serve: Serve, folder: Path, contents: Contents) -> None:
     before = contents(folder)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -32,7 +34,7 @@ def test_port_in_use(serve, folder: Path, contents: Contents) -> None:
     assert contents(folder) == before
 
 
-def test_full_disk(serve, folder: Path, port: int, contents: Contents) -> None:
+def test_full_disk(serve: Serve, folder: Path, port: int, contents: Contents) -> None:
     before = contents(folder)
     ended = serve(folder, port, disk_is_full=True)
     assert ended.returncode == 1
@@ -40,14 +42,14 @@ def test_full_disk(serve, folder: Path, port: int, contents: Contents) -> None:
     assert contents(folder) == before
 
 
-def test_data_folder_that_cannot_be_made(serve, tmp_path: Path, port: int) -> None:
+def test_data_folder_that_cannot_be_made(serve: Serve, tmp_path: Path, port: int) -> None:
     (tmp_path / "file").write_text("")
     ended = serve(tmp_path / "file" / "data", port)
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, "DATA_DIR", "cannot be made")
 
 
-def test_demo_data_started_as_real(serve, folder: Path, port: int, contents: Contents) -> None:
+def test_demo_data_started_as_real(serve: Serve, folder: Path, port: int, contents: Contents) -> None:
     before = contents(folder)
     ended = serve(
         folder, port, NETWORKS="real", ETHEREUM_RPC_URL="http://127.0.0.1:1", FIXED_RATES="ETH=3000,USDT=1",
@@ -69,7 +71,9 @@ def test_demo_data_started_as_real(serve, folder: Path, port: int, contents: Con
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
     ],
 )
-def test_wrong_setting(serve, folder: Path, port: int, contents: Contents, setting: str, value: str, part: str) -> None:
+def test_wrong_setting(
+    serve: Serve, folder: Path, port: int, contents: Contents, setting: str, value: str, part: str
+) -> None:
     before = contents(folder)
     ended = serve(folder, port, **{setting: value})
     assert ended.returncode == 1

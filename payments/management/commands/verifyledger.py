@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand
+
 from payments.verify import discrepancies
 
 
