@@ -42,13 +42,12 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None
     """
     with transaction.atomic(durable=True):
         intent = locked_intent(intent_id)
+        watched = watched_until(intent.network)  # before the facts: a clock past the end must not outrun what it saw
         transfers = {t.pk: t for t in intent.transfers.order_by("pk").exclude(status=Status.DROPPED)}
         method = method_by_code(intent.method)
         promise = promise_of(intent, method)
         facts = [fact_of(t) for t in transfers.values() if t.method == intent.method]
-        standing = stand(
-            promise, facts, order_payable=intent.order.is_payable, watched_until=watched_until(intent.network), now=now
-        )
+        standing = stand(promise, facts, order_payable=intent.order.is_payable, watched_until=watched, now=now)
         split = priced(intent, method, shares(promise, standing), transfers, now)
         if not may_credit(intent, standing, derived) or (standing.settle and len(split) < len(standing.credit)):
             standing, split = postponed(standing), []
