@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import F
 from django.db.models import QuerySet
 
 from money.usd import localised
@@ -114,6 +115,10 @@ def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
     """Return the intents of a network that may have to move: past their time, or with money that waits for credit."""
     overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
     waiting = PaymentIntent.objects.filter(
-        network=network, transfers__credited=False, transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL)
+        network=network,
+        transfers__credited=False,
+        transfers__dust=False,
+        transfers__method=F("method"),
+        transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL),
     )
     return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
