@@ -168,11 +168,22 @@ class PaymentIntent(models.Model):
         return f"{self.method} for {self.order}"
 
 
+class TransferQuerySet(models.QuerySet["ChainTransfer"]):
+    def known(self) -> "TransferQuerySet":
+        """Leave out what the network has dropped."""
+        return self.exclude(status=ChainTransfer.Status.DROPPED)
+
+    def that_count(self) -> "TransferQuerySet":
+        """Keep money that can keep a promise: of the asked asset, and worth at least a cent."""
+        return self.filter(method=F("intent__method"), dust=False)
+
+
 class ChainTransfer(models.Model):
     """A fact of a chain, written by the watcher alone. `(network, txid, position)` names it for ever.
 
     `position` is the place within its own transaction, so a reorg that moves it keeps the key. `credited` says that a
-    live allocation exists; it changes with that row only and keeps the look-up of open work small.
+    live allocation exists; it changes with that row only and keeps the look-up of open work small. `dust` is worth less
+    than a cent: it is kept and has no effect.
     """
 
     class Status(models.TextChoices):
@@ -195,6 +206,7 @@ class ChainTransfer(models.Model):
     method = models.CharField(max_length=32, blank=True)
     contract = models.CharField(max_length=128, blank=True)
     amount = BaseUnitsField()
+    dust = models.BooleanField(default=False)
     first_seen_at = models.DateTimeField(default=timezone.now)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.SEEN)
     block_height = models.BigIntegerField(null=True)
@@ -203,6 +215,8 @@ class ChainTransfer(models.Model):
     confirmations = models.PositiveIntegerField(default=0)
     finalized = models.BooleanField(default=False)
     credited = models.BooleanField(default=False)
+
+    objects = TransferQuerySet.as_manager()
 
     class Meta:
         constraints = (

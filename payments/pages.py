@@ -123,7 +123,7 @@ def pages_of(order: Order, intents: list[PaymentIntent] | None = None) -> list[I
     if intents is None:
         intents = list(order.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
-    for transfer in ChainTransfer.objects.filter(intent__in=intents).order_by("pk"):
+    for transfer in ChainTransfer.objects.filter(intent__in=intents, dust=False).order_by("pk"):
         transfers[transfer.intent_id].append(transfer)
     cursors = NetworkCursor.objects.in_bulk()
     now = timezone.now()

@@ -4,11 +4,12 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
+
 from accounts.models import User
 from balance.actions import credit
 from balance.models import House, Movement
 from catalog.models import Offer, Price
-from django.db import transaction
 from events.models import Event
 from events.relay import drain
 from orders.actions import place_order
@@ -59,8 +60,13 @@ def give(customer: User, cents: int) -> Movement:
     """Credit a customer by hand."""
     with transaction.atomic():
         return credit(
-            customer, cents, house=House.ADJUSTMENTS, kind=Movement.Kind.ADJUSTMENT, reference=f"gift:{uuid.uuid4()}",
-            actor=customer, reason="a gift",
+            customer,
+            cents,
+            house=House.ADJUSTMENTS,
+            kind=Movement.Kind.ADJUSTMENT,
+            reference=f"gift:{uuid.uuid4()}",
+            actor=customer,
+            reason="a gift",
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -11,6 +11,7 @@ from events.actions import record
 
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
 from ..networks.base import Batch, Confirmation, Transfer
+from ..quotes import is_dust
 from ..registry import families
 from .reviews import open_review
 
@@ -105,10 +106,11 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
                 method=found.method or "",
                 contract=found.contract or "",
                 amount=found.amount,
+                dust=found.method == intent.method and is_dust(found.amount, intent.amount, intent.usd_cents),
             )
     except IntegrityError:
         return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
-    record("transfer.seen", subject=row, thread=intent.order, actor=None, amount=str(row.amount), method=row.method)
+    record("transfer.seen", subject=row, thread=story(row), actor=None, amount=str(row.amount), method=row.method)
     if row.method != intent.method:
         open_review(
             ReviewItem.Reason.ASSET,
@@ -148,7 +150,12 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
             "finalized",
         ]
     )
-    record(kind, subject=row, thread=row.intent.order, actor=None, height=row.block_height)
+    record(kind, subject=row, thread=story(row), actor=None, height=row.block_height)
+
+
+def story(row: ChainTransfer) -> models.Model:
+    """Return the row whose timeline shows the transfer: dust stays out of the order's."""
+    return row if row.dust else row.intent.order
 
 
 def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]) -> None:

@@ -200,7 +200,13 @@ def test_one_reference_used_by_eight_workers_is_one_movement(network: Network) -
     def pay_in() -> int:
         with transaction.atomic():
             return credit(
-                ada, 700, house=House.RECEIVED, kind=Movement.Kind.ADJUSTMENT, reference="once", actor=ada, reason="test"
+                ada,
+                700,
+                house=House.RECEIVED,
+                kind=Movement.Kind.ADJUSTMENT,
+                reference="once",
+                actor=ada,
+                reason="test",
             ).pk
 
     outcomes = at_once([pay_in] * WORKERS)
@@ -314,5 +320,3 @@ def test_the_end_of_a_hold_at_the_moment_of_the_capture_leaves_lots_and_holds_in
         books_are_right()
     offer.refresh_from_db()
     assert offer.taken == 10
-
-
