@@ -135,7 +135,7 @@ def settle_money(
 
 
 def pay_order(intent: PaymentIntent, promise: Promise, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
-    """Capture the order, an accepted shortfall included. If a debt that a reversal left took the credit, the order stays
+    """Capture the order, an accepted shortfall included. If a debt left by a reversal took the credit, the order stays
     open, the money is kept and the house gives nothing."""
     try:
         with transaction.atomic():
