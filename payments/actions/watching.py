@@ -16,7 +16,9 @@ from ..registry import families
 from .reviews import open_review
 
 Status = ChainTransfer.Status
-LEASE = timedelta(seconds=120)
+# How long a watcher that gives no sign of life keeps others away: longer than the slowest answers for one block (four
+# calls of 10 s), and after a killed worker short enough that a network does not count as stale (90 s).
+LEASE = timedelta(seconds=40)
 
 
 class LostTurn(Exception):
@@ -34,6 +36,20 @@ def claim(network: str) -> NetworkCursor | None:
         cursor.leased_until, cursor.turn = now + LEASE, cursor.turn + 1
         cursor.save(update_fields=["leased_until", "turn"])
         return cursor
+
+
+def renew(network: str, turn: int) -> None:
+    """Show that the pass is still at work: others stay away for another lease."""
+    NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now() + LEASE)
+
+
+def free_leases() -> None:
+    """Let passes begin at once: the only process with a worker has just started, so whoever held a lease is dead.
+
+    Were one alive after all, it would lose its turn and write nothing.
+    """
+    now = timezone.now()
+    NetworkCursor.objects.filter(leased_until__gt=now).update(leased_until=now)
 
 
 def my_turn(network: str, turn: int) -> NetworkCursor:
