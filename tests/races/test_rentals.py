@@ -6,6 +6,7 @@ from together import at_once, errors
 
 from accounts.models import User
 from events.relay import drain
+from orders import actions as orders
 from orders.models import Hold, Order
 from payments.actions import intents
 from provisioning import actions
@@ -74,8 +75,6 @@ def test_a_wipe_confirmed_by_eight_clicks_gives_the_lots_back_once(ready: Rental
 
 
 def test_an_order_cancelled_and_expired_and_let_go_at_once_gives_its_lots_back_once() -> None:
-    from orders import actions as orders
-
     offer = make_offer()
     for n in range(10):
         order = save_order(make_customer(f"p{n}@example.com"), offer)
