@@ -61,16 +61,32 @@ class IntentPage:
 
     @cached_property
     def word(self) -> Word:
-        return intent_word(self.intent, self.transfers, self.progress)
+        return intent_word(
+            self.intent, self.transfers, self.progress, payable=self.intent.order.is_payable, now=self.now
+        )
 
     @cached_property
     def may_send(self) -> bool:
-        return may_send(self.intent, self.now)
+        return may_send(self.intent, self.now, payable=self.intent.order.is_payable)
 
     @property
     def amount_text(self) -> str:
         """The exact amount in plain form, for copying."""
         return plain(self.intent.amount, self.method.asset.decimals)
+
+    @property
+    def listed_amount(self) -> str:
+        """The amount as the history shows it: nothing that could still be sent by mistake (PAY-9)."""
+        return self.amount_text if self.may_send or self.word.code == "paid" else ""
+
+    @property
+    def step(self) -> str:
+        """How far the path of this payment is: waiting, none (and none comes any more), seen, confirming or paid."""
+        if self.word.code in ("paid", "seen", "confirming", "waiting"):
+            return self.word.code
+        if self.word.code in ("declared", "dropped"):
+            return "waiting"
+        return "none" if not any(t.status != ChainTransfer.Status.DROPPED for t in self.transfers) else "arrived"
 
     @property
     def received_text(self) -> str:
@@ -99,7 +115,7 @@ class IntentPage:
     @property
     def polls(self) -> bool:
         """Whether something on the page may still change by itself."""
-        return self.word.code not in ("cancelled", "expired", "credited", "late")
+        return self.word.code not in ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
     @property
     def waits_for_clock(self) -> bool:

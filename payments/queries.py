@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from money.usd import localised
 from orders.errors import Refused
@@ -78,25 +77,30 @@ class Offered:
 def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
     cursors = NetworkCursor.objects.in_bulk()
     for method in methods():
-        reason, rate = obstacle(method, order.total_cents, cursors.get(method.family.network), now)
-        amount = (
-            quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals)
-            if rate
-            else None
-        )
-        yield Offered(method, amount, reason)
+        found = market(method, order.total_cents, cursors.get(method.family.network), now)
+        if isinstance(found, Refused):
+            yield Offered(method, None, found)
+        else:
+            yield Offered(method, due(method, order.total_cents, promised_rate(method, found)), None)
 
 
-def obstacle(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> tuple[Refused | None, int]:
-    """Return why the method can't be promised now, or (none, rate with markup)."""
+def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> quotes.Price | Refused:
+    """Return the market price that a promise may be made from now, or why none can be made."""
     if usd_cents < method.asset.minimum_cents:
-        return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents)), 0
+        return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents))
     if not watching(cursor, now):
-        return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None), 0
-    current = price(method.asset.symbol, now)
-    if current is None:
-        return errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol)), 0
-    return None, quotes.with_markup(current.price_e8, settings.MARKUP_BASIS_POINTS[method.volatility])
+        return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None)
+    return price(method.asset.symbol, now) or errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol))
+
+
+def promised_rate(method: Method, market: quotes.Price) -> int:
+    """Return the rate that counts for the customer, the markup included, in USD times 10⁸ for a whole coin."""
+    return quotes.with_markup(market.price_e8, settings.MARKUP_BASIS_POINTS[method.volatility])
+
+
+def due(method: Method, usd_cents: int, rate_e8: int) -> int:
+    """Return the amount to ask for, in base units."""
+    return quotes.units_for(usd_cents, rate_e8, method.asset.decimals, method.asset.due_decimals)
 
 
 def method_name(method: Method) -> str:

@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('payments', '0001_initial'),
+        ("payments", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='chaintransfer',
-            name='dust',
+            model_name="chaintransfer",
+            name="dust",
             field=models.BooleanField(default=False),
         ),
     ]

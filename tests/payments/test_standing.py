@@ -132,9 +132,7 @@ def test_a_settled_promise_never_becomes_anything_else() -> None:
 
 # --- for any facts ------------------------------------------------------------------------------------------------
 facts = st.builds(
-    lambda amount, minute, stage: fact(
-        amount, minute, included=stage > 0, final=stage > 1, credited=stage > 2
-    ),
+    lambda amount, minute, stage: fact(amount, minute, included=stage > 0, final=stage > 1, credited=stage > 2),
     st.integers(1, 250_000),
     st.floats(0, 2000),
     st.integers(0, 3),
