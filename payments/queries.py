@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from money.usd import localised
 from orders.errors import Refused
@@ -116,13 +116,17 @@ def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
 
 
 def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
-    """Return the intents of a network that may have to move: past their time, or with money that waits for credit."""
-    overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
-    waiting = PaymentIntent.objects.filter(
-        network=network,
+    """Return the intents of a network that may have to move, with their addresses: those past their time, those with
+    money that waits for credit, and those that still speak of a transfer which was dropped."""
+    intents = PaymentIntent.objects.filter(network=network).select_related("address")
+    overdue = intents.filter(ended_at=None, expires_at__lt=now)
+    waiting = intents.filter(
         transfers__credited=False,
         transfers__dust=False,
         transfers__method=F("method"),
         transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL),
     )
-    return list({intent.pk: intent for intent in [*overdue, *waiting]}.values())
+    dropped = intents.filter(transfers__status=Status.DROPPED).filter(
+        Q(order__payment=Order.Payment.SEEN) | Q(ended_at=None) & ~Q(funding=PaymentIntent.Funding.NONE)
+    )
+    return list({intent.pk: intent for intent in [*overdue, *waiting, *dropped]}.values())
