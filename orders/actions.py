@@ -153,6 +153,21 @@ def reserve_again(order: Order, *, until: datetime | None, actor: User | None) -
     return True
 
 
+def hold_again(order: Order, *, until: datetime, actor: User | None) -> bool:
+    """Take the lots of a locked, open order again if its hold has ended, at the frozen price (ORD-6).
+
+    False if there are not enough; HeldTooMuch if its customer would hold too many unpaid.
+    """
+    if held(order):
+        return True
+    User.objects.select_for_update(no_key=True).get(pk=order.customer_id)  # the limit counts holds of other orders
+    refuse_too_many_held(order.customer, order.lots)
+    if not hold_lots(order, until=until):
+        return False
+    record("order.held_again", subject=order, actor=actor, lots=order.lots)
+    return True
+
+
 def cancel_order(order_id: int, *, actor: User) -> Order:
     """Cancel an order for which nothing was paid or seen (ORD-9) and give its lots back."""
     with transaction.atomic(durable=True):
@@ -190,17 +205,18 @@ def expire_order(order_id: int, *, created_before: datetime) -> bool:
         order = locked(order_id)
         if not order.is_payable or order.payment != Order.Payment.NONE or order.created_at >= created_before:
             return False
-        if held(order):  # a live promise keeps the hold, and with it the order
+        if held(order) or (order.promised_until and order.promised_until > timezone.now()):
             return False
         close(order, Order.State.EXPIRED, actor=None)
         return True
 
 
-def tell_payment(order: Order, payment: Order.Payment) -> None:
-    """Note on a locked order what payments knows about its money; *paid* is only ever written by `capture`."""
-    if order.payment not in (payment, Order.Payment.PAID):
-        order.payment = payment
-        order.save(update_fields=["payment"])
+def tell_payment(order: Order, payment: Order.Payment, *, promised_until: datetime | None) -> None:
+    """Note on a locked order what payments knows: its money, and until when a promise for it may be kept. *Paid* is
+    only ever written by `capture`."""
+    if order.payment != Order.Payment.PAID and (order.payment, order.promised_until) != (payment, promised_until):
+        order.payment, order.promised_until = payment, promised_until
+        order.save(update_fields=["payment", "promised_until"])
 
 
 def secure_lots(order: Order) -> bool:
@@ -236,4 +252,12 @@ def take_stock(order_id: int, *, actor: User) -> bool:
     """Reserve lots for a paid order that waits for stock; provisioning hears of it and starts by itself."""
     with transaction.atomic(durable=True):
         order = locked(order_id)
-        return order.state == Order.State.SETTLED and reserve_again(order, until=None, actor=actor)
+        return waits_for_stock(order) and reserve_again(order, until=None, actor=actor)
+
+
+def waits_for_stock(order: Order) -> bool:
+    """Tell whether a locked order is paid and never had its lots since: those of a wiped machine do not come again."""
+    return (
+        order.state == Order.State.SETTLED
+        and not order.holds.filter(state=Hold.State.RELEASED, released_at__gt=order.settled_at).exists()
+    )

@@ -1,6 +1,7 @@
 from typing import cast
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
@@ -49,8 +50,12 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Take stock for paid orders that wait for it"), permissions=["view"])
     def take_stock(self, request: HttpRequest, queryset: QuerySet[Order]) -> None:
+        if not request.user.has_perm("orders.change_order"):  # the list itself is read-only for everybody
+            raise PermissionDenied
         for order in queryset:
             if actions.take_stock(order.pk, actor=cast(User, request.user)):
                 messages.success(request, _("%(order)s holds its lots.") % {"order": order})
             else:
-                messages.warning(request, _("%(order)s: not paid, or no lots are left.") % {"order": order})
+                messages.warning(
+                    request, _("%(order)s: it does not wait for stock, or no lots are left.") % {"order": order}
+                )

@@ -36,7 +36,8 @@ class Environment(models.Model):
 class Order(Stateful):
     """What a customer ordered, as it was when they confirmed it (ORD-3): later edits elsewhere don't change it.
 
-    `state` is about the promise, `payment` is what payments last told about money (a cache for lists); provisioning
+    `state` is about the promise, `payment` is what payments last told about money (a cache for lists), `promised_until`
+    how long it may still keep payment instructions for the order; provisioning
     and the rental period are other rows of other apps (ORD-5).
     """
 
@@ -79,6 +80,7 @@ class Order(Stateful):
 
     created_at = models.DateTimeField(default=timezone.now)
     settled_at = models.DateTimeField(null=True, blank=True)
+    promised_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["-id"]

@@ -47,7 +47,8 @@ def pretty(symbols: str, prefix: str) -> str:
 def read(text: str, prefix: str) -> str | None:
     """Return the symbols of a number typed in any case, with or without prefix and dashes; none if it is wrong."""
     plain = "".join(c for c in text.upper() if c.isascii() and c.isalnum())
-    if len(plain) == len(prefix) + LENGTH and plain.startswith(prefix.upper()):
-        plain = plain[len(prefix) :]
     symbols = plain.translate(LOOK_ALIKES)
+    start = prefix.upper().translate(LOOK_ALIKES)  # slips happen in the prefix too
+    if len(symbols) == len(start) + LENGTH and symbols.startswith(start):
+        symbols = symbols[len(start) :]
     return symbols if is_valid(symbols) else None

@@ -1,13 +1,10 @@
 """What operators see of payments: facts to read, and the few switches that are theirs."""
 
-from typing import cast
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
 from events.admin import ReadOnlyAdmin
 
 from .actions import watching
@@ -39,7 +36,7 @@ class NetworkCursorAdmin(ReadOnlyAdmin):
             messages.error(request, _("Only the owner resumes a stopped network."))
             return
         for cursor in queryset:
-            watching.resume(cursor.network, actor=cast(User, request.user))
+            watching.resume(cursor.network, actor=request.user)
 
 
 @admin.register(PaymentIntent)

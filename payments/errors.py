@@ -30,7 +30,8 @@ class NoAddress(Refused):
 
 
 class BrokenSeal(Refused):
-    def __init__(self, network: str) -> None:
+    def __init__(self, network: str, address_id: int) -> None:
+        self.address_id = address_id
         super().__init__(
             _("The next address on %(network)s failed our check and is not shown. Your order is kept: ask support.")
             % {"network": network}

@@ -61,11 +61,13 @@ class IntentPage:
 
     @cached_property
     def word(self) -> Word:
-        return intent_word(self.intent, self.transfers, self.progress)
+        return intent_word(
+            self.intent, self.transfers, self.progress, payable=self.intent.order.is_payable, now=self.now
+        )
 
     @cached_property
     def may_send(self) -> bool:
-        return may_send(self.intent, self.now)
+        return may_send(self.intent, self.now, payable=self.intent.order.is_payable)
 
     @property
     def amount_text(self) -> str:
@@ -77,6 +79,11 @@ class IntentPage:
         """Base units of the asked asset that the network knows about."""
         known = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED]
         return sum(t.amount for t in known if t.method == self.intent.method)
+
+    @property
+    def listed_amount(self) -> str:
+        """The amount as the history shows it: nothing that could still be sent by mistake (PAY-9)."""
+        return self.amount_text if self.may_send or self.word.code == "paid" else ""
 
     @property
     def received_text(self) -> str:
@@ -102,7 +109,7 @@ class IntentPage:
     @property
     def polls(self) -> bool:
         """Whether something on the page may still change by itself."""
-        return self.word.code not in ("cancelled", "expired", "credited", "late")
+        return self.word.code not in ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
     @property
     def waits_for_clock(self) -> bool:

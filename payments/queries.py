@@ -77,25 +77,30 @@ class Offered:
 def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
     cursors = NetworkCursor.objects.in_bulk()
     for method in methods():
-        reason, rate = obstacle(method, order.total_cents, cursors.get(method.family.network), now)
-        amount = (
-            quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals)
-            if rate
-            else None
-        )
-        yield Offered(method, amount, reason)
+        found = market(method, order.total_cents, cursors.get(method.family.network), now)
+        if isinstance(found, Refused):
+            yield Offered(method, None, found)
+        else:
+            yield Offered(method, due(method, order.total_cents, promised_rate(method, found)), None)
 
 
-def obstacle(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> tuple[Refused | None, int]:
-    """Return why the method can't be promised now, or (none, rate with markup)."""
+def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> quotes.Price | Refused:
+    """Return the market price that a promise may be made from now, or why none can be made."""
     if usd_cents < method.asset.minimum_cents:
-        return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents)), 0
+        return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents))
     if not watching(cursor, now):
-        return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None), 0
-    current = price(method.asset.symbol, now)
-    if current is None:
-        return errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol)), 0
-    return None, quotes.with_markup(current.price_e8, settings.MARKUP_BASIS_POINTS[method.volatility])
+        return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None)
+    return price(method.asset.symbol, now) or errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol))
+
+
+def promised_rate(method: Method, market: quotes.Price) -> int:
+    """Return the rate that counts for the customer, the markup included, in USD times 10⁸ for a whole coin."""
+    return quotes.with_markup(market.price_e8, settings.MARKUP_BASIS_POINTS[method.volatility])
+
+
+def due(method: Method, usd_cents: int, rate_e8: int) -> int:
+    """Return the amount to ask for, in base units."""
+    return quotes.units_for(usd_cents, rate_e8, method.asset.decimals, method.asset.due_decimals)
 
 
 def method_name(method: Method) -> str:
@@ -111,9 +116,17 @@ def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
 
 
 def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
-    """Return the intents of a network that may have to move: past their time, or with transfers whose fate is open."""
+    """Return the intents of a network that may have to move, with their addresses: those past their time, those with
+    money that waits for credit, and those that still speak of a transfer which was dropped."""
     intents = PaymentIntent.objects.filter(network=network).select_related("address")
     overdue = intents.filter(ended_at=None, expires_at__lt=now)
-    moving = open_work(network, now).exclude(Q(status=Status.FINAL) & (Q(dust=True) | ~Q(method=F("intent__method"))))
-    open_ones = intents.filter(pk__in=moving.values("intent"))
-    return list({intent.pk: intent for intent in [*overdue, *open_ones]}.values())
+    waiting = intents.filter(
+        transfers__credited=False,
+        transfers__dust=False,
+        transfers__method=F("method"),
+        transfers__status__in=(Status.SEEN, Status.INCLUDED, Status.FINAL),
+    )
+    dropped = intents.filter(transfers__status=Status.DROPPED).filter(
+        Q(order__payment=Order.Payment.SEEN) | Q(ended_at=None) & ~Q(funding=PaymentIntent.Funding.NONE)
+    )
+    return list({intent.pk: intent for intent in [*overdue, *waiting, *dropped]}.values())

@@ -58,7 +58,7 @@ def cents_for(units: int, rate_e8: int, decimals: int) -> int:
 
 
 def is_dust(units: int, amount: int, usd_cents: int) -> bool:
-    """Tell whether an amount is worth less than a cent at the promised rate: a poisoner's, or a slip."""
+    """Tell whether so little arrived that it is worth less than a cent at the promised rate."""
     return units * usd_cents < amount
 
 

@@ -20,10 +20,12 @@ def watch(network: str) -> bool:
     """Read on from the cursor and bring every touched intent to what the facts say; False if nothing was read.
 
     Intents advance also when the node is down: what is final stays creditable, and a promise that could not be watched
-    for a day must end.
+    for a day must end, also on a network that was stopped. There nothing is credited.
     """
     cursor = watching.claim(network)
     if cursor is None:
+        if NetworkCursor.objects.filter(pk=network, state=NetworkCursor.State.STOPPED).exists():
+            advance_all(network, None)
         return False
     try:
         node = node_of(network)
@@ -87,11 +89,12 @@ def key_of(row: ChainTransfer) -> Key:
     return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None)
 
 
-def advance_all(network: str, node: Node) -> None:
+def advance_all(network: str, node: Node | None) -> None:
     """Advance what may have to move; one that fails does not keep the others waiting."""
     for intent in queries.due_intents(network, timezone.now()):
         try:
-            advance(intent.pk, now=timezone.now(), derived=node.destination(intent.address.index))
+            derived = node.destination(intent.address.index) if node else None
+            advance(intent.pk, now=timezone.now(), derived=derived)
         except Exception:
             log.exception("intent %s could not be advanced", intent.pk)
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from orders.words import Word
 
+from .errors import clock
 from .models import ChainTransfer, PaymentIntent
 
 Quote, Funding, Settlement = PaymentIntent.Quote, PaymentIntent.Funding, PaymentIntent.Settlement
@@ -22,13 +23,16 @@ class Progress:
     needed: int
 
 
-def intent_word(intent: PaymentIntent, transfers: Sequence[ChainTransfer], progress: Progress) -> Word:
+def intent_word(
+    intent: PaymentIntent, transfers: Sequence[ChainTransfer], progress: Progress, *, payable: bool, now: datetime
+) -> Word:
     """Return the word. Money that was seen always comes before the clock: a payer is never shown "expired"."""
     live = [t for t in transfers if t.status != Status.DROPPED]
     return (
         settled_word(intent)
         or (live_word(intent, live, progress) if live else None)
-        or clock_word(intent, dropped=bool(transfers))
+        or (None if payable else closed_word(intent))
+        or clock_word(intent, dropped=bool(transfers), now=now)
     )
 
 
@@ -61,11 +65,31 @@ def live_word(intent: PaymentIntent, live: Sequence[ChainTransfer], progress: Pr
     return Word("confirming", label, "waiting", _("Your transfer is in a block. You need not do anything."))
 
 
-def clock_word(intent: PaymentIntent, *, dropped: bool) -> Word:
+def closed_word(intent: PaymentIntent) -> Word | None:
+    """Return the word for a promise that outlived its order: it is honoured, as credit, and no longer offered."""
+    if intent.quote not in (Quote.OPEN, Quote.SUPERSEDED):
+        return None
+    text = _("The order is paid, cancelled or expired. What still arrives becomes credit in your balance.")
+    return Word("closed", _("Not needed"), "attention", text)
+
+
+def superseded_word(intent: PaymentIntent, now: datetime) -> Word:
+    text = (
+        _("Newer instructions exist: use those. These are honoured until %(time)s.")
+        if now < intent.expires_at
+        else _("Newer instructions exist: use those. These were honoured until %(time)s.")
+    )
+    return Word("superseded", _("Superseded"), "attention", text % {"time": clock(intent.expires_at)})
+
+
+def clock_word(intent: PaymentIntent, *, dropped: bool, now: datetime) -> Word:
     if intent.quote == Quote.CANCELLED:
         return Word("cancelled", _("Cancelled"), "attention")
     if intent.quote == Quote.SUPERSEDED:
-        return Word("superseded", _("Superseded"), "attention", _("Newer instructions exist. Use those."))
+        return superseded_word(intent, now)
+    if intent.quote == Quote.EXPIRED and intent.unwatched:
+        text = _("The network could not be watched for a day. What you sent in time still counts at the promised rate.")
+        return Word("unwatched", _("Expired, not watched"), "attention", text)
     if intent.quote == Quote.EXPIRED:
         return Word("expired", _("Expired"), "attention", _("Nothing arrived in time."))
     if dropped:
@@ -75,10 +99,12 @@ def clock_word(intent: PaymentIntent, *, dropped: bool) -> Word:
     return Word("waiting", _("Waiting"), "waiting", _("We have not seen your transfer yet."))
 
 
-def may_send(intent: PaymentIntent, now: datetime) -> bool:
-    """Tell whether amount, address and QR code may be offered (PAY-9): never after the end, never twice."""
+def may_send(intent: PaymentIntent, now: datetime, *, payable: bool) -> bool:
+    """Tell whether amount, address and QR code may be offered (PAY-9): never after the end, never twice, never for an
+    order that is closed."""
     return (
-        intent.quote == Quote.OPEN
+        payable
+        and intent.quote == Quote.OPEN
         and intent.ended_at is None
         and now < intent.expires_at
         and intent.funding in (Funding.NONE, Funding.PARTIAL)

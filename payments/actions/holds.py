@@ -13,18 +13,22 @@ from ..models import ChainTransfer, PaymentIntent
 
 def renew_hold(order: Order, *, now: datetime) -> None:
     """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6)."""
-    seen_at = first_seen_at(order)
-    tell_payment(order, Order.Payment.SEEN if seen_at else Order.Payment.NONE)
+    rules = Rules(
+        bare=timedelta(minutes=settings.HOLD_MINUTES),
+        grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
+        renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
+    )
+    seen_at, live = first_seen_at(order), list(PaymentIntent.objects.filter(order=order, ended_at=None))
+    tell_payment(
+        order,
+        Order.Payment.SEEN if seen_at else Order.Payment.NONE,
+        promised_until=max((intent.expires_at + rules.grace for intent in live), default=None),
+    )
     hold = held(order)
     if hold is None or not order.is_payable:
         return
-    live = PaymentIntent.objects.filter(order=order, ended_at=None)
     until = hold_until(
-        Rules(
-            bare=timedelta(minutes=settings.HOLD_MINUTES),
-            grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
-            renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
-        ),
+        rules,
         held_since=hold.created_at,
         saved_at=order.created_at,
         intents=[LiveIntent(intent.created_at, intent.expires_at) for intent in live],

@@ -11,12 +11,13 @@ from accounts.models import User
 from balance.actions import Overdrawn
 from events.actions import record
 from money.usd import localised
-from orders.actions import capture, held, hold_lots, locked, secure_lots
+from orders.actions import capture, hold_again, locked, secure_lots
+from orders.errors import Refused
 from orders.models import Order
 
 from .. import errors, quotes
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent
-from ..queries import obstacle, price
+from ..queries import due, market, promised_rate
 from ..registry import Method
 from ..registry import method as method_by_code
 from . import reserve
@@ -31,7 +32,15 @@ def open_intent(order_id: int, method_code: str, *, form_key: uuid.UUID, actor: 
     A `Refused` says why nothing was promised; then nothing changed. Older open promises of the order are superseded
     and honoured to their own end.
     """
-    method, now = method_by_code(method_code), timezone.now()
+    try:
+        return make(order_id, method_by_code(method_code), form_key, actor)
+    except errors.BrokenSeal as broken:
+        reserve.report(broken.address_id)  # a transaction of its own: the one above was rolled back
+        raise
+
+
+def make(order_id: int, method: Method, form_key: uuid.UUID, actor: User) -> PaymentIntent:
+    now = timezone.now()
     with transaction.atomic(durable=True):
         order = locked(order_id)
         existing = PaymentIntent.objects.filter(order=order, form_key=form_key).first()
@@ -43,7 +52,8 @@ def open_intent(order_id: int, method_code: str, *, form_key: uuid.UUID, actor: 
         if len(live) >= settings.LIVE_INTENTS_LIMIT:
             raise errors.TooManyLive(settings.LIVE_INTENTS_LIMIT)
         intent = promise(order, method, form_key, now)
-        keep_lots(order, intent, actor)
+        if not hold_again(order, until=intent.expires_at, actor=actor):
+            raise errors.NothingLeft
         supersede(live, actor=actor, now=now)
         renew_hold(order, now=now)
         record(
@@ -67,20 +77,22 @@ def live_intents(order: Order) -> list[PaymentIntent]:
 def promise(order: Order, method: Method, form_key: uuid.UUID, now: datetime) -> PaymentIntent:
     """Insert the promise for the order's whole total at the rate of this moment."""
     cursor = NetworkCursor.objects.filter(network=method.family.network).first()
-    reason, rate = obstacle(method, order.total_cents, cursor, now)
-    market = price(method.asset.symbol, now)
-    if reason or cursor is None or market is None:
-        raise reason or errors.NoRate(method.asset.symbol, None)
+    found = market(method, order.total_cents, cursor, now)
+    if isinstance(found, Refused):
+        raise found
+    if cursor is None:
+        raise errors.NetworkUnwatched(method.family.name, None)
+    rate = promised_rate(method, found)
     return PaymentIntent.objects.create(
         order=order,
         customer_id=order.customer_id,
         form_key=form_key,
         method=method.code,
         network=method.family.network,
-        amount=quotes.units_for(order.total_cents, rate, method.asset.decimals, method.asset.due_decimals),
+        amount=due(method, order.total_cents, rate),
         usd_cents=order.total_cents,
         rate_e8=rate,
-        rate_evidence=evidence(method, market),
+        rate_evidence=evidence(method, found),
         address=reserve.issue(cursor, method.family.name),
         born_height=cursor.height,
         created_at=now,
@@ -98,15 +110,6 @@ def evidence(method: Method, market: quotes.Price) -> dict[str, object]:
             for s in market.samples
         ],
     }
-
-
-def keep_lots(order: Order, intent: PaymentIntent, actor: User) -> None:
-    """Take the lots again if the hold has ended, at the order's frozen price; NothingLeft says so plainly (ORD-6)."""
-    if held(order):
-        return
-    if not hold_lots(order, until=intent.expires_at):
-        raise errors.NothingLeft
-    record("order.held_again", subject=order, actor=actor, lots=order.lots)
 
 
 def supersede(intents: list[PaymentIntent], *, actor: User, now: datetime) -> None:

@@ -7,7 +7,8 @@ from django.db.models import Max
 from django.utils import timezone
 
 from .. import errors, seals
-from ..models import Installation, NetworkCursor, ReservedAddress
+from ..models import Installation, NetworkCursor, ReservedAddress, ReviewItem
+from .reviews import open_review
 
 
 def add_addresses(network: str, *, genesis: str, fingerprint: str, derived: Iterable[tuple[int, str]]) -> None:
@@ -43,7 +44,22 @@ def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
     if row is None:
         raise errors.NoAddress(name)
     if not seals.holds(row, Installation.objects.get()):
-        raise errors.BrokenSeal(name)
+        raise errors.BrokenSeal(name, row.pk)
     if ReservedAddress.objects.filter(pk=row.pk, issued_at=None).update(issued_at=timezone.now()) != 1:
         raise errors.NoAddress(name)
     return row
+
+
+def report(address_id: int) -> None:
+    """Put a row whose seal is broken before a person.
+
+    It stays first in line, so nobody is given any address until then: who changed one row may have changed more.
+    """
+    with transaction.atomic(durable=True):
+        row = ReservedAddress.objects.get(pk=address_id)
+        open_review(
+            ReviewItem.Reason.ADDRESS,
+            subject=row,
+            stored=row.address,
+            suggestion="A reserved address was changed in the database. Find out by whom before you delete the row.",
+        )

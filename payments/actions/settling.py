@@ -105,6 +105,8 @@ def may_credit(intent: PaymentIntent, standing: Standing, derived: str | None) -
     row = intent.address
     if derived == row.address and seals.holds(row, Installation.objects.get()):
         return True
+    if intent.settlement == Settlement.UNSETTLED:
+        intent.settlement = Settlement.REVIEW
     open_review(
         ReviewItem.Reason.ADDRESS,
         subject=intent,
@@ -135,8 +137,10 @@ def settle_money(
 
 
 def pay_order(intent: PaymentIntent, promise: Promise, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
-    """Capture the order, an accepted shortfall included. If a debt left by a reversal took the credit, the order stays
-    open, the money is kept and the house gives nothing."""
+    """Capture the order, an accepted shortfall included.
+
+    If a debt that a reversal left took the credit, the order stays open, the money is kept and the house gives nothing.
+    """
     try:
         with transaction.atomic():
             make_whole(intent, promise)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from events.actions import record
 
-from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
+from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReservedAddress, ReviewItem
 from ..networks.base import Batch, Confirmation, Transfer
 from ..quotes import is_dust
 from ..registry import families
@@ -94,6 +94,17 @@ def store(network: str, found: Transfer) -> None:
         row = insert(network, found)
         if row is None:
             return
+    elif not same_transfer(row, found):
+        open_review(
+            ReviewItem.Reason.CHANGED,
+            subject=row,
+            thread=row.intent.order,
+            stored=str(row.amount),
+            amount=str(found.amount),
+            address=found.address,
+            suggestion="Look the transaction up in an explorer. What we stored first is kept and nothing was credited twice.",
+        )
+        return
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
         return
     if (row.amount, row.contract, row.intent.address.address) != (found.amount, found.contract or "", found.address):
@@ -105,6 +116,14 @@ def store(network: str, found: Transfer) -> None:
     if (row.status, row.block_hash) != (Status.INCLUDED, found.block.hash):
         row.block_height, row.block_hash, row.block_time = found.block.height, found.block.hash, found.block.time
         change(row, Status.INCLUDED, "transfer.included")
+
+
+def same_transfer(row: ChainTransfer, found: Transfer) -> bool:
+    """Tell whether what was found is what was stored under its key; a reorg may run a transaction with another result."""
+    known = (row.amount, row.method, row.contract)
+    return known == (found.amount, found.method or "", found.contract or "") and (
+        ReservedAddress.objects.filter(address=found.address, intent=row.intent_id).exists()
+    )
 
 
 def insert(network: str, found: Transfer) -> ChainTransfer | None:

@@ -212,5 +212,3 @@ def test_a_watcher_that_is_slow_but_alive_keeps_its_lease(shop: Shop) -> None:
         assert watching.claim(shop.network.code) is None
     with time_machine.travel(timezone.now() + watching.LEASE * 2):
         assert watching.claim(shop.network.code) is not None
-
-

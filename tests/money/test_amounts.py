@@ -41,7 +41,7 @@ def test_an_amount_of_coins_is_never_negative() -> None:
     ["", ".", "1.", ".5", "1,5", "1 000", "1e3", "-1", "+1", "0x1", "1.0000001", "١", "1.٥", "NaN", "1\n", "1_0"],
 )
 def test_case_85_nothing_else_is_read_as_an_amount(text: str) -> None:
-    with pytest.raises(ValueError, match="amount|decimals"):
+    with pytest.raises(ValueError, match=r"amount|decimals"):
         units.parse(text, 6)
 
 

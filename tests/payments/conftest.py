@@ -35,8 +35,9 @@ class Shop:
         return save_order(self.customer, self.offer, lots=lots)
 
     def ask(self, order: Order, code: str = "eth") -> PaymentIntent:
-        """Ask for instructions at a fresh price."""
+        """Ask for instructions at a fresh price, with the network just looked at."""
         self.network.price()
+        self.network.watch()
         return ask(order, code)
 
     def wait(self, minutes: float) -> None:

@@ -88,7 +88,7 @@ def sample(source: str, price: int, age: int = 0) -> Sample:
 
 def price(*samples: Sample, quorum: int = 2) -> int | None:
     found = quotes.median(samples, now=NOW, max_age=MAX_AGE, quorum=quorum)
-    return found and found.price_e8
+    return found.price_e8 if found else None
 
 
 def test_case_78_and_82_too_few_live_sources_give_no_price() -> None:
