@@ -25,7 +25,7 @@ class BaseUnitsField(models.Field[int, int]):
     def db_check(self, connection: Any) -> str:
         name = connection.ops.quote_name(self.column)
         if connection.vendor == "postgresql":
-            return f"{name} >= 0"
+            return f"{name} >= 0 AND {name} <> 'NaN'"  # PostgreSQL ranks NaN above every number
         digits = f"typeof({name}) = 'text' AND length({name}) = {DIGITS} AND {name} NOT GLOB '*[^0-9]*'"
         return f"{name} IS NULL OR ({digits})"
 
@@ -34,10 +34,12 @@ class BaseUnitsField(models.Field[int, int]):
             return None
         if not isinstance(expression, Col):
             raise FieldError("Base units cannot be computed in SQL: read the rows and compute in Python.")
-        if connection.vendor != "postgresql" and not (isinstance(value, str) and len(value) == DIGITS):
-            raise ValueError(f"{self.name}: the database holds {value!r}, which is not {DIGITS} digits")
-        if value != int(value) if not isinstance(value, str) else not value.isdecimal():
-            raise ValueError(f"{self.name}: the database holds {value!r}, which is no whole number")
+        if connection.vendor == "postgresql":
+            whole = value == value.to_integral_value() and value >= 0
+        else:
+            whole = isinstance(value, str) and len(value) == DIGITS and value.isascii() and value.isdigit()
+        if not whole:
+            raise ValueError(f"{self.name}: the database holds {value!r}, which is no whole number of base units")
         return int(value)
 
     def to_python(self, value: Any) -> int | None:
@@ -48,7 +50,7 @@ class BaseUnitsField(models.Field[int, int]):
         raise ValueError(f"{value!r} is not a whole number of base units")
 
     def get_prep_value(self, value: Any) -> Any:
-        if value is None or hasattr(value, "resolve_expression"):
+        if value is None:
             return value
         units = self.to_python(value)
         if units is None or not 0 <= units < 10**DIGITS:
@@ -57,9 +59,14 @@ class BaseUnitsField(models.Field[int, int]):
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         value = value if prepared else self.get_prep_value(value)
-        if value is None or hasattr(value, "resolve_expression") or connection.vendor == "postgresql":
+        if value is None or connection.vendor == "postgresql":
             return value
         return str(value).zfill(DIGITS)
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        if hasattr(value, "resolve_expression"):
+            raise FieldError(f"{self.name}: base units are never written by an expression: compute in Python.")
+        return super().get_db_prep_save(value, connection)
 
     def get_lookup(self, lookup_name: str) -> Any:
         if lookup_name not in ALLOWED_LOOKUPS:

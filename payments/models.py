@@ -28,6 +28,8 @@ class Installation(models.Model):
     born_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("installation")
+        verbose_name_plural = _("installation")
         constraints = (models.CheckConstraint(condition=Q(id=1), name="installation_is_one"),)
 
     def __str__(self) -> str:
@@ -59,6 +61,10 @@ class NetworkCursor(models.Model):
     turn = models.BigIntegerField(default=0)
     leased_until = models.DateTimeField(default=timezone.now)
 
+    class Meta:
+        verbose_name = _("network")
+        verbose_name_plural = _("networks")
+
     def __str__(self) -> str:
         return self.network
 
@@ -80,6 +86,8 @@ class ReservedAddress(models.Model):
     issued_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("reserved address")
+        verbose_name_plural = _("reserved addresses")
         constraints = (
             models.UniqueConstraint(fields=("network", "address"), name="address_once"),
             models.UniqueConstraint(fields=("network", "fingerprint", "index"), name="address_index_once"),
@@ -100,6 +108,8 @@ class RateSample(models.Model):
     received_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("price sample")
+        verbose_name_plural = _("price samples")
         constraints = (models.CheckConstraint(condition=Q(price_e8__gt=0), name="rate_positive"),)
         indexes = (models.Index(fields=("symbol", "-received_at"), name="rate_newest"),)
 
@@ -156,6 +166,8 @@ class PaymentIntent(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("payment instructions")
+        verbose_name_plural = _("payment instructions")
         constraints = (
             models.UniqueConstraint(fields=("order", "form_key"), name="intent_once_per_form"),
             models.CheckConstraint(condition=Q(usd_cents__gte=1), name="intent_not_free"),
@@ -168,11 +180,22 @@ class PaymentIntent(models.Model):
         return f"{self.method} for {self.order}"
 
 
+class TransferQuerySet(models.QuerySet["ChainTransfer"]):
+    def known(self) -> "TransferQuerySet":
+        """Leave out what the network has dropped."""
+        return self.exclude(status=ChainTransfer.Status.DROPPED)
+
+    def that_count(self) -> "TransferQuerySet":
+        """Keep money that can keep a promise: of the asked asset, and worth at least a cent."""
+        return self.filter(method=F("intent__method"), dust=False)
+
+
 class ChainTransfer(models.Model):
     """A fact of a chain, written by the watcher alone. `(network, txid, position)` names it for ever.
 
     `position` is the place within its own transaction, so a reorg that moves it keeps the key. `credited` says that a
-    live allocation exists; it changes with that row only and keeps the look-up of open work small.
+    live allocation exists; it changes with that row only and keeps the look-up of open work small. `dust` is worth less
+    than a cent: it is kept and has no effect.
     """
 
     class Status(models.TextChoices):
@@ -195,6 +218,7 @@ class ChainTransfer(models.Model):
     method = models.CharField(max_length=32, blank=True)
     contract = models.CharField(max_length=128, blank=True)
     amount = BaseUnitsField()
+    dust = models.BooleanField(default=False)
     first_seen_at = models.DateTimeField(default=timezone.now)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.SEEN)
     block_height = models.BigIntegerField(null=True)
@@ -204,7 +228,11 @@ class ChainTransfer(models.Model):
     finalized = models.BooleanField(default=False)
     credited = models.BooleanField(default=False)
 
+    objects = TransferQuerySet.as_manager()
+
     class Meta:
+        verbose_name = _("transfer")
+        verbose_name_plural = _("transfers")
         constraints = (
             models.UniqueConstraint(fields=("network", "txid", "position"), name="transfer_once"),
             models.CheckConstraint(
@@ -243,6 +271,8 @@ class Allocation(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("allocation")
+        verbose_name_plural = _("allocations")
         constraints = (
             models.UniqueConstraint(fields=("transfer", "episode"), name="allocation_once_per_episode"),
             models.UniqueConstraint(fields=("transfer",), condition=Q(live=True), name="allocation_one_live"),
@@ -274,6 +304,8 @@ class ReviewItem(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
+        verbose_name = _("review item")
+        verbose_name_plural = _("review items")
         constraints = (
             models.UniqueConstraint(fields=("reason", "subject"), condition=Q(decided_at=None), name="review_one_open"),
         )

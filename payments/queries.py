@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
 from money.usd import localised
 from orders.errors import Refused
@@ -114,5 +114,6 @@ def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
     """Return the intents of a network that may have to move: past their time, or with transfers whose fate is open."""
     intents = PaymentIntent.objects.filter(network=network).select_related("address")
     overdue = intents.filter(ended_at=None, expires_at__lt=now)
-    open_ones = intents.filter(pk__in=open_work(network, now).values("intent"))
+    moving = open_work(network, now).exclude(Q(status=Status.FINAL) & (Q(dust=True) | ~Q(method=F("intent__method"))))
+    open_ones = intents.filter(pk__in=moving.values("intent"))
     return list({intent.pk: intent for intent in [*overdue, *open_ones]}.values())

@@ -57,6 +57,11 @@ def cents_for(units: int, rate_e8: int, decimals: int) -> int:
     return units * rate_e8 // scale
 
 
+def is_dust(units: int, amount: int, usd_cents: int) -> bool:
+    """Tell whether an amount is worth less than a cent at the promised rate: a poisoner's, or a slip."""
+    return units * usd_cents < amount
+
+
 def tolerated_shortfall(amount: int, usd_cents: int, basis_points: int, cap_cents: int) -> int:
     """Return how many base units short still count as whole: the smaller of a share and a sum, at least one cent's
     worth if the due is 20 cents or more, and never more than 5 %."""

@@ -47,11 +47,12 @@ def settled_word(intent: PaymentIntent) -> Word | None:
 
 
 def live_word(intent: PaymentIntent, live: Sequence[ChainTransfer], progress: Progress) -> Word:
-    if any(t.method != intent.method for t in live):
+    asked = [t for t in live if t.method == intent.method]
+    if not asked:
         return Word(
             "help", _("Needs help"), "attention", _("Another asset arrived at this address. A person will decide.")
         )
-    if any(t.status == Status.SEEN for t in live):
+    if any(t.status == Status.SEEN for t in asked):
         return Word("seen", _("Seen"), "waiting", _("The network knows your transfer. It is not in a block yet."))
     if intent.funding == Funding.PARTIAL and not intent.late:
         return Word("partly_paid", _("Partly paid"), "attention", _("Less than the exact amount has arrived so far."))

@@ -10,8 +10,6 @@ from orders.models import Order
 
 from ..models import ChainTransfer, PaymentIntent
 
-Status = ChainTransfer.Status
-
 
 def renew_hold(order: Order, *, now: datetime) -> None:
     """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6)."""
@@ -37,6 +35,6 @@ def renew_hold(order: Order, *, now: datetime) -> None:
 
 def first_seen_at(order: Order) -> datetime | None:
     """Return when the oldest transfer for this order that is not credited yet was first seen."""
-    rows = ChainTransfer.objects.filter(intent__order=order, credited=False).exclude(status=Status.DROPPED)
-    oldest = rows.order_by("first_seen_at").first()
+    rows = ChainTransfer.objects.filter(intent__order=order, credited=False)
+    oldest = rows.known().that_count().order_by("first_seen_at").first()
     return oldest.first_seen_at if oldest else None

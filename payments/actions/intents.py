@@ -134,7 +134,7 @@ def cancel(intent_id: uuid.UUID, *, actor: User) -> PaymentIntent:
         intent = locked_intent(intent_id)
         if intent.quote == Quote.CANCELLED:
             return intent
-        if intent.transfers.exclude(status=ChainTransfer.Status.DROPPED).exists():
+        if ChainTransfer.objects.filter(intent=intent).known().that_count().exists():
             raise errors.TransferLive
         if intent.ended_at is not None:
             return intent

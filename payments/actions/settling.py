@@ -42,19 +42,25 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None
     """
     with transaction.atomic(durable=True):
         intent = locked_intent(intent_id)
-        transfers = {t.pk: t for t in intent.transfers.order_by("pk").exclude(status=Status.DROPPED)}
+        watched = watched_until(intent.network)  # before the transfers: what was watched meanwhile must not count
+        rows = ChainTransfer.objects.filter(intent=intent).known().that_count()
+        transfers = {row.pk: row for row in rows.order_by("pk")}
         method = method_by_code(intent.method)
         promise = promise_of(intent, method)
-        facts = [fact_of(t) for t in transfers.values() if t.method == intent.method]
-        standing = stand(
-            promise, facts, order_payable=intent.order.is_payable, watched_until=watched_until(intent.network), now=now
-        )
+        facts = [fact_of(row) for row in transfers.values()]
+        standing = stand(promise, facts, order_payable=intent.order.is_payable, watched_until=watched, now=now)
         split = priced(intent, method, shares(promise, standing), transfers, now)
-        if not may_credit(intent, standing, derived) or (standing.settle and len(split) < len(standing.credit)):
+        if not may_credit(intent, standing, derived) or (standing.settle and lacks_on_time(promise, standing, split)):
             standing, split = postponed(standing), []
         settle_money(intent, promise, standing, split, transfers)
         keep_caches(intent, standing, now)
         renew_hold(intent.order, now=now)
+
+
+def lacks_on_time(promise: Promise, standing: Standing, split: list[Credited]) -> bool:
+    """Tell whether on-time money can't be priced yet. Late money without a price never keeps a kept promise waiting."""
+    priced_ids = {credited.share.fact.id for credited in split}
+    return any(fact.id not in priced_ids and fact.known_at <= promise.until for fact in standing.credit)
 
 
 def postponed(standing: Standing) -> Standing:
@@ -123,16 +129,17 @@ def settle_money(
     for credited in split:
         allocate(intent, transfers[credited.share.fact.id], credited)
     if standing.settle:
-        make_whole(intent, promise)
-        intent.settlement = pay_order(intent, secured=secured, had_lots=had_lots)
+        intent.settlement = pay_order(intent, promise, secured=secured, had_lots=had_lots)
     elif split and intent.settlement != Settlement.SETTLED:
         intent.settlement = Settlement.CREDITED
 
 
-def pay_order(intent: PaymentIntent, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
-    """Capture the order. If a debt that a reversal left took the credit, it stays open and the money is kept."""
+def pay_order(intent: PaymentIntent, promise: Promise, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
+    """Capture the order, an accepted shortfall included. If a debt left by a reversal took the credit, the order stays
+    open, the money is kept and the house gives nothing."""
     try:
         with transaction.atomic():
+            make_whole(intent, promise)
             capture(intent.order, secured=secured, actor=None, source=f"intent:{intent.pk}")
     except Overdrawn:
         hold = held(intent.order)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -11,11 +11,14 @@ from events.actions import record
 
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
 from ..networks.base import Batch, Confirmation, Transfer
+from ..quotes import is_dust
 from ..registry import families
 from .reviews import open_review
 
 Status = ChainTransfer.Status
-LEASE = timedelta(seconds=120)
+# How long a watcher that gives no sign of life keeps others away: longer than the slowest answers for one block (four
+# calls of 10 s), and after a killed worker short enough that a network does not count as stale (90 s).
+LEASE = timedelta(seconds=40)
 
 
 class LostTurn(Exception):
@@ -33,6 +36,20 @@ def claim(network: str) -> NetworkCursor | None:
         cursor.leased_until, cursor.turn = now + LEASE, cursor.turn + 1
         cursor.save(update_fields=["leased_until", "turn"])
         return cursor
+
+
+def renew(network: str, turn: int) -> None:
+    """Show that the pass is still at work: others stay away for another lease."""
+    NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now() + LEASE)
+
+
+def free_leases() -> None:
+    """Let passes begin at once: the only process with a worker has just started, so whoever held a lease is dead.
+
+    Were one alive after all, it would lose its turn and write nothing.
+    """
+    now = timezone.now()
+    NetworkCursor.objects.filter(leased_until__gt=now).update(leased_until=now)
 
 
 def my_turn(network: str, turn: int) -> NetworkCursor:
@@ -105,10 +122,11 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
                 method=found.method or "",
                 contract=found.contract or "",
                 amount=found.amount,
+                dust=found.method == intent.method and is_dust(found.amount, intent.amount, intent.usd_cents),
             )
     except IntegrityError:
         return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
-    record("transfer.seen", subject=row, thread=intent.order, actor=None, amount=str(row.amount), method=row.method)
+    record("transfer.seen", subject=row, thread=story(row), actor=None, amount=str(row.amount), method=row.method)
     if row.method != intent.method:
         open_review(
             ReviewItem.Reason.ASSET,
@@ -148,7 +166,12 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
             "finalized",
         ]
     )
-    record(kind, subject=row, thread=row.intent.order, actor=None, height=row.block_height)
+    record(kind, subject=row, thread=story(row), actor=None, height=row.block_height)
+
+
+def story(row: ChainTransfer) -> models.Model:
+    """Return the row whose timeline shows the transfer: dust stays out of the order's."""
+    return row if row.dust else row.intent.order
 
 
 def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]) -> None:

@@ -26,7 +26,8 @@ CREATE TABLE blocks (
     height INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT NOT NULL, time INTEGER NOT NULL
 );
 CREATE TABLE transactions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, txid TEXT NOT NULL UNIQUE, height INTEGER, place INTEGER
+    number INTEGER PRIMARY KEY AUTOINCREMENT, txid TEXT NOT NULL UNIQUE, height INTEGER, place INTEGER,
+    sent INTEGER NOT NULL
 );
 CREATE INDEX transactions_height ON transactions (height);
 CREATE TABLE payments (
@@ -100,15 +101,16 @@ class SimulatedChain:
             return _insert(connection, [(position, Payment(address, amount, method, contract))], None)
 
     # --- what the network does ------------------------------------------------------------------------------------
-    def mine(self, n: int = 1, at: datetime | None = None) -> Block:
+    def mine(self, n: int = 1, at: datetime | None = None, waited: timedelta = timedelta(0)) -> Block:
         """Add `n` blocks, the first with everything in the pool, and return the new head.
 
-        Block times are `at` or now, but always later than the block before.
+        Block times are `at` or now, but always later than the block before. What was sent less than `waited` ago stays
+        in the pool: as on a real network, one can see it there first.
         """
         with self._writing() as connection:
             for _ in range(n):
                 block = _append(connection, at or datetime.now(UTC))
-                _include(connection, block, _pool(connection))
+                _include(connection, block, _pool(connection, datetime.now(UTC) - waited))
             return _head(connection, 0)
 
     def reorg(self, depth: int, keep: bool = True, reorder: bool = False) -> Block:
@@ -288,8 +290,9 @@ def _column(connection: sqlite3.Connection, query: str, *values: int) -> list[An
     return [row[0] for row in connection.execute(query, values).fetchall()]
 
 
-def _pool(connection: sqlite3.Connection) -> list[str]:
-    return _column(connection, "SELECT txid FROM transactions WHERE height IS NULL ORDER BY number")
+def _pool(connection: sqlite3.Connection, sent_until: datetime) -> list[str]:
+    query = "SELECT txid FROM transactions WHERE height IS NULL AND sent <= ? ORDER BY number"
+    return _column(connection, query, (sent_until - EPOCH) // MICROSECOND)
 
 
 def _include(connection: sqlite3.Connection, block: Block, txids: Sequence[str]) -> None:
@@ -304,7 +307,8 @@ def _insert(connection: sqlite3.Connection, payments: Sequence[tuple[str, Paymen
     if any(not 1 <= payment.amount <= LARGEST_AMOUNT for _, payment in payments):
         raise ValueError("A payment is at least 1 and at most 2**256 - 1 base units.")
     try:
-        connection.execute("INSERT INTO transactions (txid) VALUES (?)", [txid])
+        sent = (datetime.now(UTC) - EPOCH) // MICROSECOND
+        connection.execute("INSERT INTO transactions (txid, sent) VALUES (?, ?)", [txid, sent])
     except sqlite3.IntegrityError as error:
         raise ValueError(f"There is a transaction {txid} already.") from error
     connection.executemany(

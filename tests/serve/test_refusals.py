@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+# The account key of a mnemonic that everybody knows.
+XPUB = "xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt"
 Contents = Callable[[Path], dict[str, object]]
 Serve = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -49,15 +51,30 @@ def test_data_folder_that_cannot_be_made(serve: Serve, tmp_path: Path, port: int
     assert is_one_sentence(ended.stderr, "DATA_DIR", "cannot be made")
 
 
-def test_demo_data_started_as_real(serve: Serve, folder: Path, port: int, contents: Contents) -> None:
+@pytest.mark.parametrize("more", [{}, {"ETHEREUM_RPC_URL": "http://127.0.0.1:1", "ETHEREUM_XPUB": XPUB}])
+def test_demo_data_started_as_real(
+    serve: Serve, folder: Path, port: int, contents: Contents, more: dict[str, str]
+) -> None:
     before = contents(folder)
-    ended = serve(
-        folder, port, NETWORKS="real", ETHEREUM_RPC_URL="http://127.0.0.1:1", FIXED_RATES="ETH=3000,USDT=1",
-        ETHEREUM_XPUB="xpub6EF8jXqFeFEW5bwMU7RpQtHkzE4KJxcqJtvkCjJumzW8CPpacXkb92ek4WzLQXjL93HycJwTPUAcuNxCqFPKKU5m5Z2Vq4nCyh5CyPeBFFr",
-    )  # fmt: skip
+    ended = serve(folder, port, NETWORKS="real", **more)
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, "simulated", "NETWORKS=real")
     assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ({}, "ETHEREUM_RPC_URL and ETHEREUM_XPUB"),
+        ({"ETHEREUM_RPC_URL": "http://127.0.0.1:1", "ETHEREUM_XPUB": XPUB[:-1]}, "ETHEREUM_XPUB"),
+    ],
+)
+def test_real_networks_need_a_node_and_a_key(
+    serve: Serve, tmp_path: Path, port: int, more: dict[str, str], part: str
+) -> None:
+    ended = serve(tmp_path, port, NETWORKS="real", **more)
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, part)
 
 
 @pytest.mark.parametrize(

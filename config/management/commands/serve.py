@@ -59,6 +59,9 @@ class Command(BaseCommand):
         lock = preflight.only_one_here(settings.DATA_DIR) if settings.EMBEDDED_TASKS else None
         preflight.database_answers()
         preflight.redis_answers()
+        preflight.same_kind()
+        if settings.EMBEDDED_TASKS:
+            preflight.nodes()
         return lock
 
     def prepare(self, *, demo: bool) -> None:
