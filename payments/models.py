@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from balance.models import Movement
 from money.fields import BaseUnitsField
@@ -124,9 +125,9 @@ class PaymentIntent(models.Model):
     """
 
     class Quote(models.TextChoices):
-        OPEN = "open", _("open")
+        OPEN = "open", pgettext_lazy("payment instructions", "open")
         EXPIRED = "expired", _("expired")
-        CANCELLED = "cancelled", _("cancelled")
+        CANCELLED = "cancelled", pgettext_lazy("payment instructions", "cancelled")
         SUPERSEDED = "superseded", _("superseded")
 
     class Funding(models.TextChoices):
