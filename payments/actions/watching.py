@@ -86,7 +86,7 @@ def store(network: str, found: Transfer) -> None:
             stored=str(row.amount),
             amount=str(found.amount),
             address=found.address,
-            suggestion="Look the transaction up in an explorer. What we stored first is kept and nothing was credited twice.",
+            suggestion="Look the transaction up in an explorer. What was stored first is kept; the rest is yours to judge.",
         )
         return
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
@@ -101,7 +101,7 @@ def store(network: str, found: Transfer) -> None:
 
 
 def same_transfer(row: ChainTransfer, found: Transfer) -> bool:
-    """Tell whether what was found is what was stored under its key; a reorg may run a transaction with another result."""
+    """Tell whether what was found is what was stored under its key; after a reorg it may differ."""
     known = (row.amount, row.method, row.contract)
     return known == (found.amount, found.method or "", found.contract or "") and (
         ReservedAddress.objects.filter(address=found.address, intent=row.intent_id).exists()
