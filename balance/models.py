@@ -32,6 +32,8 @@ class Account(models.Model):
     floor_cents = models.BigIntegerField(default=0)
 
     class Meta:
+        verbose_name = _("account")
+        verbose_name_plural = _("accounts")
         constraints = (
             models.CheckConstraint(
                 condition=Q(customer__isnull=False, house=None, balance_cents__isnull=False)
@@ -69,6 +71,8 @@ class Movement(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("movement")
+        verbose_name_plural = _("movements")
         ordering: ClassVar = ["id"]
         constraints = (
             models.CheckConstraint(condition=Q(amount_cents__gt=0), name="movement_positive"),

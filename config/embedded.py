@@ -12,6 +12,8 @@ from typing import Any
 from celery import beat
 from celery.worker import state
 
+from payments.actions import watching
+
 from .beat import Scheduler
 from .celery import app
 
@@ -61,6 +63,7 @@ class Tasks:
             keeper.join(STOP_SECONDS / len(self.keepers))
 
     def _work(self) -> None:
+        watching.free_leases()  # of the worker before this one: a killed process, or a thread that died
         worker = app.WorkController(
             pool="solo",
             hostname="embedded@localhost",

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
-class Environment(environ.FileAwareEnv):  # type: ignore[misc]  # django-environ carries no types
+class Environment(environ.FileAwareEnv):
     """Read a value as its type. One that is not of it is named in the error. A file's last line end is dropped."""
 
     def get_value(self, var: str, *arguments: Any, **options: Any) -> Any:

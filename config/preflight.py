@@ -9,12 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import psycopg
 import redis
 from django.conf import settings
 from django.core.checks import ERROR, run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error as DatabaseFailure
 from django.db import OperationalError, connection
+
+from payments import installation
+from payments.models import Installation
+from payments.registry import REAL_NODES, is_simulated, node
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -123,14 +128,34 @@ def own_settings() -> None:
         raise CannotStart(f"The settings are wrong: {wrong[0].msg}{hint} ({wrong[0].id})")
 
 
+def same_kind() -> None:
+    """Refuse data that were born as the other kind, simulated or real, before the first migration touches them."""
+    if Installation._meta.db_table in connection.introspection.table_names():
+        installation.birth()
+
+
+def nodes() -> None:
+    """Refuse real networks without the address of a node or with a key that is none. For processes that ask nodes."""
+    if is_simulated():
+        return
+    for network, (_, *names) in REAL_NODES.items():
+        absent = [name for name in names if not getattr(settings, name)]
+        if absent:
+            raise CannotStart(f"The settings are wrong: NETWORKS=real needs {' and '.join(absent)}.")
+        try:
+            node(network)
+        except ValueError as error:
+            raise CannotStart(f"The settings of {network} ({', '.join(names)}) are wrong: {error}") from error
+
+
 def database_answers() -> None:
     """Refuse a database server that does not answer. The pool is passed by: it tries for ten seconds and logs each."""
     if connection.vendor != "postgresql":
         return
     parameters = connection.get_connection_params() | {"connect_timeout": 5}
     try:
-        connection.Database.connect(**parameters).close()
-    except connection.Database.OperationalError as error:
+        psycopg.connect(**parameters).close()
+    except psycopg.OperationalError as error:
         text = str(error).strip().partition("\n")[0]
         raise CannotStart(f"The database that DATABASE_URL names cannot be reached: {text}.") from error
 

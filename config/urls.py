@@ -1,11 +1,14 @@
 """Every address of the site."""
 
 from allauth.account.decorators import secure_admin_login
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.urls import include, path
 
 from . import gallery, health, home
 
+admin.site.unregister([EmailAddress, Authenticator])  # User.email is the only address; factors are their owner's alone
 # The admin's own form would skip the second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 

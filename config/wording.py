@@ -22,6 +22,7 @@ WORDS = {
     "transfer.seen": _("Transfer seen."),
     "transfer.included": _("Transfer included in a block."),
     "transfer.orphaned": _("The transfer's block was replaced; the network is looked at again."),
+    "transfer.changed": _("After a change of the chain the transfer pays another amount."),
     "transfer.dropped": _("The network dropped the transfer."),
     "transfer.final": _("Transfer final."),
     "transfer.credited": _("Transfer credited."),

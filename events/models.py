@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class Event(models.Model):
@@ -19,6 +20,8 @@ class Event(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("event")
+        verbose_name_plural = _("events")
         indexes = (models.Index(fields=("kind", "at"), name="event_kind_at"),)
 
     def __str__(self) -> str:

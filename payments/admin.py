@@ -1,6 +1,5 @@
 """What operators see of payments: facts to read, and the few switches that are theirs."""
 
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest

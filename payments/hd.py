@@ -1,4 +1,4 @@
-"""Watch-only addresses from the operator's extended public key (BIP32). Nothing here can spend; only workers load it."""
+"""Addresses from the operator's extended public key (BIP32): nothing here can spend. Only workers load it."""
 
 import hashlib
 import hmac

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from balance.models import Movement
 from money.fields import BaseUnitsField
@@ -28,6 +29,8 @@ class Installation(models.Model):
     born_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("installation")
+        verbose_name_plural = _("installation")
         constraints = (models.CheckConstraint(condition=Q(id=1), name="installation_is_one"),)
 
     def __str__(self) -> str:
@@ -59,6 +62,10 @@ class NetworkCursor(models.Model):
     turn = models.BigIntegerField(default=0)
     leased_until = models.DateTimeField(default=timezone.now)
 
+    class Meta:
+        verbose_name = _("network")
+        verbose_name_plural = _("networks")
+
     def __str__(self) -> str:
         return self.network
 
@@ -80,6 +87,8 @@ class ReservedAddress(models.Model):
     issued_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("reserved address")
+        verbose_name_plural = _("reserved addresses")
         constraints = (
             models.UniqueConstraint(fields=("network", "address"), name="address_once"),
             models.UniqueConstraint(fields=("network", "fingerprint", "index"), name="address_index_once"),
@@ -100,6 +109,8 @@ class RateSample(models.Model):
     received_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("price sample")
+        verbose_name_plural = _("price samples")
         constraints = (models.CheckConstraint(condition=Q(price_e8__gt=0), name="rate_positive"),)
         indexes = (models.Index(fields=("symbol", "-received_at"), name="rate_newest"),)
 
@@ -114,9 +125,9 @@ class PaymentIntent(models.Model):
     """
 
     class Quote(models.TextChoices):
-        OPEN = "open", _("open")
+        OPEN = "open", pgettext_lazy("payment instructions", "open")
         EXPIRED = "expired", _("expired")
-        CANCELLED = "cancelled", _("cancelled")
+        CANCELLED = "cancelled", pgettext_lazy("payment instructions", "cancelled")
         SUPERSEDED = "superseded", _("superseded")
 
     class Funding(models.TextChoices):
@@ -156,6 +167,8 @@ class PaymentIntent(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("payment instructions")
+        verbose_name_plural = _("payment instructions")
         constraints = (
             models.UniqueConstraint(fields=("order", "form_key"), name="intent_once_per_form"),
             models.CheckConstraint(condition=Q(usd_cents__gte=1), name="intent_not_free"),
@@ -219,6 +232,8 @@ class ChainTransfer(models.Model):
     objects = TransferQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("transfer")
+        verbose_name_plural = _("transfers")
         constraints = (
             models.UniqueConstraint(fields=("network", "txid", "position"), name="transfer_once"),
             models.CheckConstraint(
@@ -257,6 +272,8 @@ class Allocation(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("allocation")
+        verbose_name_plural = _("allocations")
         constraints = (
             models.UniqueConstraint(fields=("transfer", "episode"), name="allocation_once_per_episode"),
             models.UniqueConstraint(fields=("transfer",), condition=Q(live=True), name="allocation_one_live"),
@@ -289,6 +306,8 @@ class ReviewItem(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
+        verbose_name = _("review item")
+        verbose_name_plural = _("review items")
         constraints = (
             models.UniqueConstraint(fields=("reason", "subject"), condition=Q(decided_at=None), name="review_one_open"),
         )

@@ -75,25 +75,19 @@ class IntentPage:
         return plain(self.intent.amount, self.method.asset.decimals)
 
     @property
+    def received(self) -> int:
+        """Base units of the asked asset that the network knows about."""
+        known = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED]
+        return sum(t.amount for t in known if t.method == self.intent.method)
+
+    @property
     def listed_amount(self) -> str:
         """The amount as the history shows it: nothing that could still be sent by mistake (PAY-9)."""
         return self.amount_text if self.may_send or self.word.code == "paid" else ""
 
     @property
-    def step(self) -> str:
-        """How far the path of this payment is: waiting, none (and none comes any more), seen, confirming or paid."""
-        if self.word.code in ("paid", "seen", "confirming", "waiting"):
-            return self.word.code
-        if self.word.code in ("declared", "dropped"):
-            return "waiting"
-        return "none" if not any(t.status != ChainTransfer.Status.DROPPED for t in self.transfers) else "arrived"
-
-    @property
     def received_text(self) -> str:
-        live = [
-            t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED and t.method == self.intent.method
-        ]
-        return plain(sum(t.amount for t in live), self.method.asset.decimals)
+        return plain(self.received, self.asset.decimals)
 
     @property
     def address_text(self) -> str:
@@ -122,9 +116,19 @@ class IntentPage:
         """The promised time is over, but the network was not watched beyond it yet: the clock stands still."""
         return self.intent.ended_at is None and self.now >= self.intent.expires_at and not self.transfers
 
+    @property
+    def missing(self) -> int:
+        """Base units still to send: the whole amount, or what is missing after a part has arrived."""
+        return max(self.intent.amount - self.received, 0)
+
+    @property
+    def missing_text(self) -> str:
+        """The amount to send now in plain form, for copying."""
+        return plain(self.missing, self.asset.decimals)
+
     def qr(self) -> SafeString:
         """Return the QR code as SVG; it holds what the network's wallets read safely."""
-        text = self.method.family.payment_uri(self.intent.address.address, self.method.asset, self.intent.amount)
+        text = self.method.family.payment_uri(self.intent.address.address, self.method.asset, self.missing)
         svg = segno.make(text, error="m").svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
         return mark_safe(svg)  # noqa: S308  made by segno from our own text
 

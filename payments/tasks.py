@@ -1,6 +1,7 @@
 """What workers run by timer. The rows are the truth; a lost or doubled message costs nothing."""
 
 import logging
+from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
@@ -40,4 +41,4 @@ def fill_reserves() -> None:
 @shared_task
 def mine_simulated() -> None:
     for network in families():
-        simulated_chain(network).mine()
+        simulated_chain(network).mine(waited=timedelta(seconds=settings.SIMULATED_BLOCK_SECONDS))

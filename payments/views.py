@@ -101,7 +101,6 @@ def declare(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
     """Note "I paid" on this one intent; it settles nothing (PAY-4)."""
     customer = cast(User, request.user)
     found = intents.declare(own_intent(customer, intent_id).pk, actor=customer)
-    messages.success(request, _("Payment declared. Verification in progress."))
     return redirect("payments:intent", found.pk)
 
 

@@ -1,6 +1,7 @@
 """One pass over one network: claim, call the node, settle. Runs in workers only."""
 
 import logging
+from collections.abc import Iterable
 
 from django.utils import timezone
 
@@ -8,7 +9,7 @@ from . import queries
 from .actions import reserve, watching
 from .actions.settling import advance
 from .models import ChainTransfer, NetworkCursor
-from .networks.base import BadAnswer, Cursor, ForeignChain, Key, Node, Unavailable
+from .networks.base import BadAnswer, Cursor, ForeignChain, Key, Match, Node, Unavailable
 from .registry import node as node_of
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ def read(network: str, turn: int, node: Node) -> None:
     for _ in range(PASSES):
         row = NetworkCursor.objects.get(pk=network)
         cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
-        batch = node.scan(cursor, lambda addresses: queries.issued_among(network, addresses))
+        batch = node.scan(cursor, matching(network, turn))
         watching.record_batch(network, turn, batch)
         if not batch.more:
             break
@@ -68,6 +69,20 @@ def read(network: str, turn: int, node: Node) -> None:
         watching.record_confirmations(
             network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True))
         )
+
+
+def matching(network: str, turn: int) -> Match:
+    """Return the look-up of our addresses. Being asked about a block is a sign of life: it keeps the lease."""
+    renewed_at = timezone.now()
+
+    def match(addresses: Iterable[str]) -> set[str]:
+        nonlocal renewed_at
+        if timezone.now() - renewed_at > watching.LEASE / 2:
+            watching.renew(network, turn)
+            renewed_at = timezone.now()
+        return queries.issued_among(network, addresses)
+
+    return match
 
 
 def key_of(row: ChainTransfer) -> Key:

@@ -27,7 +27,7 @@ class RentalAdmin(ReadOnlyAdmin):
     list_filter = ("state",)
     list_select_related = ("order",)
     search_fields = ("order__symbols", "order__email", "host")
-    exclude = ("access",)
+    exclude = ("access", "token")
     change_form_template = "provisioning/admin_rental.html"
 
     @admin.display(description=_("offer"))
@@ -124,7 +124,7 @@ def steps(rental: Rental) -> list[tuple[str, Any]]:
     """Return the plain steps that are possible now: (value, label)."""
     labels = {
         State.QUEUED: _("Back to the queue"),
-        State.PREPARING: _("Start preparing"),
+        State.PREPARING: _("Back to preparing") if rental.state == State.READY else _("Start preparing"),
         State.READY: _("Machine is ready"),
         State.FAILED: _("Mark as failed"),
         State.SUSPENDED: _("Suspend"),

@@ -4,7 +4,11 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
+
 from accounts.models import User
+from balance.actions import credit
+from balance.models import House, Movement
 from catalog.models import Offer, Price
 from events.models import Event
 from events.relay import drain
@@ -50,6 +54,20 @@ def make_customer(email: str = "ada@example.com") -> User:
 
 def make_operator(email: str = "op@example.com") -> User:
     return User.objects.create_superuser(email, PASSWORD, first_name="Olga", last_name="Petrova")
+
+
+def give(customer: User, cents: int) -> Movement:
+    """Credit a customer by hand."""
+    with transaction.atomic():
+        return credit(
+            customer,
+            cents,
+            house=House.ADJUSTMENTS,
+            kind=Movement.Kind.ADJUSTMENT,
+            reference=f"gift:{uuid.uuid4()}",
+            actor=customer,
+            reason="a gift",
+        )
 
 
 def save_order(customer: User, offer: Offer, *, lots: int = 1, form_key: uuid.UUID | None = None) -> Order:

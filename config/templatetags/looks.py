@@ -17,7 +17,7 @@ class Group:
 
 @register.filter
 def address_groups(address: str) -> list[Group]:
-    """Split an address into groups of four, a prefix such as 0x kept with the first: {{ intent.address|address_groups }}.
+    """Split an address into groups of four, a prefix 0x kept with the first: {{ address|address_groups }}.
 
     First and last group are strong. The groups joined are the address again.
     """

@@ -16,7 +16,9 @@ from ..registry import families
 from .reviews import open_review
 
 Status = ChainTransfer.Status
-LEASE = timedelta(seconds=120)
+# How long a watcher that gives no sign of life keeps others away: longer than the slowest answers for one block (four
+# calls of 10 s), and after a killed worker short enough that a network does not count as stale (90 s).
+LEASE = timedelta(seconds=40)
 
 
 class LostTurn(Exception):
@@ -34,6 +36,20 @@ def claim(network: str) -> NetworkCursor | None:
         cursor.leased_until, cursor.turn = now + LEASE, cursor.turn + 1
         cursor.save(update_fields=["leased_until", "turn"])
         return cursor
+
+
+def renew(network: str, turn: int) -> None:
+    """Show that the pass is still at work: others stay away for another lease."""
+    NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now() + LEASE)
+
+
+def free_leases() -> None:
+    """Let passes begin at once: the only process with a worker has just started, so whoever held a lease is dead.
+
+    Were one alive after all, it would lose its turn and write nothing.
+    """
+    now = timezone.now()
+    NetworkCursor.objects.filter(leased_until__gt=now).update(leased_until=now)
 
 
 def my_turn(network: str, turn: int) -> NetworkCursor:
@@ -72,7 +88,7 @@ def rewind(network: str, height: int) -> None:
 
 
 def store(network: str, found: Transfer) -> None:
-    """Insert a transfer, or update where it is; its key, amount and owner never change. Final ones stay as they are."""
+    """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are."""
     row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
         row = insert(network, found)
@@ -91,6 +107,8 @@ def store(network: str, found: Transfer) -> None:
         return
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
         return
+    if (row.amount, row.contract, row.intent.address.address) != (found.amount, found.contract or "", found.address):
+        correct(row, found)
     if found.block is None:
         if row.status == Status.DROPPED:
             change(row, Status.SEEN, "transfer.seen")
@@ -138,6 +156,15 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
             suggestion="Ask the customer, then credit its value or send it back.",
         )
     return row
+
+
+def correct(row: ChainTransfer, found: Transfer) -> None:
+    """Take over what a transfer pays now: executed again after a reorg, a contract may move another amount."""
+    intent = PaymentIntent.objects.get(network=row.network, address__address=found.address)
+    before = str(row.amount)
+    row.amount, row.method, row.contract, row.intent = found.amount, found.method or "", found.contract or "", intent
+    row.save(update_fields=["amount", "method", "contract", "intent"])
+    record("transfer.changed", subject=row, thread=intent.order, actor=None, before=before, amount=str(row.amount))
 
 
 def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from web3 import HTTPProvider
+
 from payments import hd
 
 from .base import BadAnswer, Batch, Block, Confirmation, Cursor, ForeignChain, Key, Match, Transfer, Unavailable
@@ -28,7 +30,7 @@ class EthereumNode:
     def __init__(self, family: Ethereum, rpc_url: str, xpub: str, timeout: float = 10.0, max_blocks: int = 50) -> None:
         hd.receiving(xpub)  # a wrong key is refused at start, not at the first address
         self.family = family
-        self.rpc = Rpc(family.name, rpc_url, timeout)
+        self.rpc = Rpc(family.name, rpc_url, HTTPProvider(rpc_url), timeout)
         self.xpub = xpub
         self.max_blocks = max_blocks
         self.tokens = {asset.contract: asset for asset in family.assets if asset.contract}

@@ -1,18 +1,17 @@
-"""JSON-RPC over HTTP: web3's transport with one deadline for the whole answer, and every failure as one of two kinds.
+"""JSON-RPC over HTTP: one deadline for the whole answer, and every failure as one of two kinds.
 
-web3's own decoding, caching and retries are left out: they hide failures and cost more than the rest of a pass.
+A chain library's provider words the requests; its decoding, caching and retries are left out: they hide failures and
+cost more than the rest of a pass.
 """
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import orjson
 import requests
 import urllib3
-from web3 import HTTPProvider
-from web3.types import RPCEndpoint
 
 from .base import BadAnswer, Unavailable
 
@@ -29,24 +28,33 @@ class RpcError(Unavailable):
         self.code = code
 
 
+class Provider(Protocol):
+    """What is used of a chain library's provider, such as web3's HTTPProvider."""
+
+    def encode_rpc_request(self, method: Any, params: Any) -> bytes: ...
+
+    def get_request_headers(self) -> dict[str, str]: ...
+
+
 class Rpc:
     """Calls one node. `calls` counts the methods called, for tests and measurements.
 
     Messages name host and port only: the rest of a URL often holds a key.
     """
 
-    def __init__(self, name: str, url: str, timeout: float = 10.0) -> None:
+    def __init__(self, name: str, url: str, provider: Provider, timeout: float = 10.0) -> None:
         parts = urlsplit(url)
         self.node = f"The {name} node at {parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         self.timeout = timeout
         self.calls = 0
-        self._provider = HTTPProvider(url, exception_retry_configuration=None)
+        self._url = url
+        self._provider = provider
         self._session = requests.Session()
 
     def call(self, method: str, *params: Any) -> Any:
         """Return the result of one call. RpcError if the node says no."""
         self.calls += 1
-        answer = self._post(self._provider.encode_rpc_request(RPCEndpoint(method), params))
+        answer = self._post(self._provider.encode_rpc_request(method, params))
         return self._result(answer, method)
 
     def batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
@@ -60,7 +68,7 @@ class Rpc:
         if len(requests) == 1:
             return [self.call(requests[0][0], *requests[0][1])]
         self.calls += len(requests)
-        encoded = [self._provider.encode_rpc_request(RPCEndpoint(method), params) for method, params in requests]
+        encoded = [self._provider.encode_rpc_request(method, params) for method, params in requests]
         answers = self._post(b"[" + b",".join(encoded) + b"]")
         if isinstance(answers, dict):
             self._result(answers, requests[0][0])  # the whole batch refused: one error object
@@ -99,7 +107,7 @@ class Rpc:
         """Return the body. A node that sends a byte now and then is stopped by the deadline as well."""
         deadline = time.monotonic() + self.timeout
         with self._session.post(
-            str(self._provider.endpoint_uri),
+            self._url,
             data=data,
             headers=self._provider.get_request_headers(),
             timeout=self.timeout,

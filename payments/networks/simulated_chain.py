@@ -22,9 +22,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE blocks (height INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT NOT NULL, time INTEGER NOT NULL);
+CREATE TABLE blocks (
+    height INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT NOT NULL, time INTEGER NOT NULL
+);
 CREATE TABLE transactions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, txid TEXT NOT NULL UNIQUE, height INTEGER, place INTEGER
+    number INTEGER PRIMARY KEY AUTOINCREMENT, txid TEXT NOT NULL UNIQUE, height INTEGER, place INTEGER,
+    sent INTEGER NOT NULL
 );
 CREATE INDEX transactions_height ON transactions (height);
 CREATE TABLE payments (
@@ -32,6 +35,8 @@ CREATE TABLE payments (
     PRIMARY KEY (txid, position)
 );
 """
+BLOCK_AT = "SELECT height, hash, time FROM blocks WHERE height = ? AND height <= ?"
+BLOCK_WITH = "SELECT height, hash, time FROM blocks WHERE hash = ? AND height <= ?"
 PAYMENTS = """
 SELECT p.txid, p.position, p.address, p.amount, p.method, p.contract, b.height, b.hash, b.time
 FROM transactions t JOIN payments p ON p.txid = t.txid LEFT JOIN blocks b ON b.height = t.height AND b.height <= ?
@@ -96,15 +101,16 @@ class SimulatedChain:
             return _insert(connection, [(position, Payment(address, amount, method, contract))], None)
 
     # --- what the network does ------------------------------------------------------------------------------------
-    def mine(self, n: int = 1, at: datetime | None = None) -> Block:
+    def mine(self, n: int = 1, at: datetime | None = None, waited: timedelta = timedelta(0)) -> Block:
         """Add `n` blocks, the first with everything in the pool, and return the new head.
 
-        Block times are `at` or now, but always later than the block before.
+        Block times are `at` or now, but always later than the block before. What was sent less than `waited` ago stays
+        in the pool: as on a real network, one can see it there first.
         """
         with self._writing() as connection:
             for _ in range(n):
                 block = _append(connection, at or datetime.now(UTC))
-                _include(connection, block, _pool(connection))
+                _include(connection, block, _pool(connection, datetime.now(UTC) - waited))
             return _head(connection, 0)
 
     def reorg(self, depth: int, keep: bool = True, reorder: bool = False) -> Block:
@@ -158,11 +164,11 @@ class SimulatedChain:
 
     def block(self, height: int) -> Block | None:
         """Return the block at this height; none above the head."""
-        return self._one_block("height = ?", height)
+        return self._one_block(BLOCK_AT, height)
 
     def block_by_hash(self, block_hash: str) -> Block | None:
         """Return the block with this hash; none if it is unknown or was replaced."""
-        return self._one_block("hash = ?", block_hash)
+        return self._one_block(BLOCK_WITH, block_hash)
 
     def parent(self, block: Block) -> str:
         """Return the hash of the block before this one ("" for the first). Unavailable if the block was replaced."""
@@ -223,12 +229,9 @@ class SimulatedChain:
         with self._writing() as connection:
             return _insert(connection, payments, txid)
 
-    def _one_block(self, condition: str, value: int | str) -> Block | None:
+    def _one_block(self, query: str, value: int | str) -> Block | None:
         with self._asking() as (connection, lag):
-            row = connection.execute(
-                f"SELECT height, hash, time FROM blocks WHERE {condition} AND height <= ?",
-                [value, _head(connection, lag).height],
-            ).fetchone()
+            row = connection.execute(query, [value, _head(connection, lag).height]).fetchone()
         return _block(*row) if row else None
 
     def _sent(self, condition: str, *values: str) -> list[Sent]:
@@ -287,8 +290,9 @@ def _column(connection: sqlite3.Connection, query: str, *values: int) -> list[An
     return [row[0] for row in connection.execute(query, values).fetchall()]
 
 
-def _pool(connection: sqlite3.Connection) -> list[str]:
-    return _column(connection, "SELECT txid FROM transactions WHERE height IS NULL ORDER BY number")
+def _pool(connection: sqlite3.Connection, sent_until: datetime) -> list[str]:
+    query = "SELECT txid FROM transactions WHERE height IS NULL AND sent <= ? ORDER BY number"
+    return _column(connection, query, (sent_until - EPOCH) // MICROSECOND)
 
 
 def _include(connection: sqlite3.Connection, block: Block, txids: Sequence[str]) -> None:
@@ -303,7 +307,8 @@ def _insert(connection: sqlite3.Connection, payments: Sequence[tuple[str, Paymen
     if any(not 1 <= payment.amount <= LARGEST_AMOUNT for _, payment in payments):
         raise ValueError("A payment is at least 1 and at most 2**256 - 1 base units.")
     try:
-        connection.execute("INSERT INTO transactions (txid) VALUES (?)", [txid])
+        sent = (datetime.now(UTC) - EPOCH) // MICROSECOND
+        connection.execute("INSERT INTO transactions (txid, sent) VALUES (?, ?)", [txid, sent])
     except sqlite3.IntegrityError as error:
         raise ValueError(f"There is a transaction {txid} already.") from error
     connection.executemany(

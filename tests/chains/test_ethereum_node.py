@@ -254,7 +254,7 @@ def test_pinned_contracts_are_checked(anvil: Any, payer: Any, ethereum: Any) -> 
     ethereum.check()
     eighteen = payer.deploy("TestToken", ["string", "string", "uint8", "uint256"], ["T", "T", 18, 1])
     wrong = Ethereum(chain_id=31337, usdt_contract=eighteen)
-    with pytest.raises(BadAnswer, match="USDT at 0x.* has 18 decimals, not 6"):
+    with pytest.raises(BadAnswer, match=r"USDT at 0x.* has 18 decimals, not 6"):
         type(ethereum)(wrong, anvil.url, ethereum.xpub).check()
     nothing = Ethereum(chain_id=31337, usdt_contract=payer.address)
     with pytest.raises(BadAnswer, match="no contract of USDT"):

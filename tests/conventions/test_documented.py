@@ -35,7 +35,7 @@ def test_settings_are_documented(modules: dict[str, ast.Module]) -> None:
         and not FOREIGN.match(name)
     }
     read = {
-        call.args[0].value
+        str(call.args[0].value)
         for path in ("config/settings.py", "config/env.py")
         for call in ast.walk(modules[path])
         if isinstance(call, ast.Call)
@@ -44,7 +44,7 @@ def test_settings_are_documented(modules: dict[str, ast.Module]) -> None:
         and isinstance(call.args[0], ast.Constant)
     }
     page = documented("settings.md")
-    assert not sorted(str(name) for name in own | read if f"`{name}`" not in page)
+    assert not sorted(name for name in own | read if f"`{name}`" not in page)
 
 
 def test_event_kinds_are_documented(modules: dict[str, ast.Module]) -> None:

@@ -6,6 +6,7 @@ Run by test_web_imports.py in a process of its own, since the tests themselves l
 import os
 import sys
 import uuid
+from io import StringIO
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
@@ -36,7 +37,7 @@ def visit(client: Client, address: str, **form: str) -> str:
 
 
 call_command("migrate", verbosity=0)
-call_command("loadcatalog", verbosity=0)
+call_command("loadcatalog", verbosity=0, stdout=StringIO())
 installation.birth()
 for run in (watch_all, sample_rates, fill_reserves):  # the simulated network's worker needs no chain library either
     run()

@@ -1,4 +1,4 @@
-"""Nodes that answer badly: what is tried again (Unavailable), what somebody is told (BadAnswer), and that neither lies."""
+"""Nodes that answer badly: what is tried again (Unavailable) and what somebody is told (BadAnswer)."""
 
 import copy
 import json
@@ -177,7 +177,7 @@ def test_a_slow_node(httpserver: HTTPServer) -> None:
 
     httpserver.expect_request("/").respond_with_handler(slow)
     node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=0.1)
-    with pytest.raises(Unavailable, match="did not answer within 0.1 seconds"):
+    with pytest.raises(Unavailable, match=r"did not answer within 0\.1 seconds"):
         node.head()
 
 

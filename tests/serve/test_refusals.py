@@ -2,12 +2,16 @@
 
 import shutil
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+# The account key of a mnemonic that everybody knows.
+XPUB = "xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt"
 Contents = Callable[[Path], dict[str, object]]
+Serve = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -20,7 +24,7 @@ def is_one_sentence(text: str, *parts: str) -> bool:
     return text.count("\n") == 1 and all(part in text for part in parts)
 
 
-def test_port_in_use(serve, folder: Path, contents: Contents) -> None:
+def test_port_in_use(serve: Serve, folder: Path, contents: Contents) -> None:
     before = contents(folder)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -32,7 +36,7 @@ def test_port_in_use(serve, folder: Path, contents: Contents) -> None:
     assert contents(folder) == before
 
 
-def test_full_disk(serve, folder: Path, port: int, contents: Contents) -> None:
+def test_full_disk(serve: Serve, folder: Path, port: int, contents: Contents) -> None:
     before = contents(folder)
     ended = serve(folder, port, disk_is_full=True)
     assert ended.returncode == 1
@@ -40,22 +44,37 @@ def test_full_disk(serve, folder: Path, port: int, contents: Contents) -> None:
     assert contents(folder) == before
 
 
-def test_data_folder_that_cannot_be_made(serve, tmp_path: Path, port: int) -> None:
+def test_data_folder_that_cannot_be_made(serve: Serve, tmp_path: Path, port: int) -> None:
     (tmp_path / "file").write_text("")
     ended = serve(tmp_path / "file" / "data", port)
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, "DATA_DIR", "cannot be made")
 
 
-def test_demo_data_started_as_real(serve, folder: Path, port: int, contents: Contents) -> None:
+@pytest.mark.parametrize("more", [{}, {"ETHEREUM_RPC_URL": "http://127.0.0.1:1", "ETHEREUM_XPUB": XPUB}])
+def test_demo_data_started_as_real(
+    serve: Serve, folder: Path, port: int, contents: Contents, more: dict[str, str]
+) -> None:
     before = contents(folder)
-    ended = serve(
-        folder, port, NETWORKS="real", ETHEREUM_RPC_URL="http://127.0.0.1:1", FIXED_RATES="ETH=3000,USDT=1",
-        ETHEREUM_XPUB="xpub6EF8jXqFeFEW5bwMU7RpQtHkzE4KJxcqJtvkCjJumzW8CPpacXkb92ek4WzLQXjL93HycJwTPUAcuNxCqFPKKU5m5Z2Vq4nCyh5CyPeBFFr",
-    )  # fmt: skip
+    ended = serve(folder, port, NETWORKS="real", **more)
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, "simulated", "NETWORKS=real")
     assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ({}, "ETHEREUM_RPC_URL and ETHEREUM_XPUB"),
+        ({"ETHEREUM_RPC_URL": "http://127.0.0.1:1", "ETHEREUM_XPUB": XPUB[:-1]}, "ETHEREUM_XPUB"),
+    ],
+)
+def test_real_networks_need_a_node_and_a_key(
+    serve: Serve, tmp_path: Path, port: int, more: dict[str, str], part: str
+) -> None:
+    ended = serve(tmp_path, port, NETWORKS="real", **more)
+    assert ended.returncode == 1
+    assert is_one_sentence(ended.stderr, part)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +88,9 @@ def test_demo_data_started_as_real(serve, folder: Path, port: int, contents: Con
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
     ],
 )
-def test_wrong_setting(serve, folder: Path, port: int, contents: Contents, setting: str, value: str, part: str) -> None:
+def test_wrong_setting(
+    serve: Serve, folder: Path, port: int, contents: Contents, setting: str, value: str, part: str
+) -> None:
     before = contents(folder)
     ended = serve(folder, port, **{setting: value})
     assert ended.returncode == 1

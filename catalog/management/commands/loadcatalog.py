@@ -14,4 +14,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         added = load_sample_catalog(reset=options["reset"])
-        self.stdout.write(f"Added {added} sample offers.")
+        if added:
+            self.stdout.write(f"Added {added} sample offers.")

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 from gunicorn.app.base import BaseApplication
 
 from accounts.actions import ensure_owner
@@ -58,6 +59,9 @@ class Command(BaseCommand):
         lock = preflight.only_one_here(settings.DATA_DIR) if settings.EMBEDDED_TASKS else None
         preflight.database_answers()
         preflight.redis_answers()
+        preflight.same_kind()
+        if settings.EMBEDDED_TASKS:
+            preflight.nodes()
         return lock
 
     def prepare(self, *, demo: bool) -> None:
@@ -93,7 +97,7 @@ def leave_no_connection_to_inherit() -> None:
     """Close connections and pools: sockets and pool threads do not survive the fork of a worker process."""
     for connection in connections.all(initialized_only=True):
         connection.close()
-        if connection.vendor == "postgresql":
+        if isinstance(connection, PostgreSQL):
             connection.close_pool()
 
 

@@ -1,0 +1,239 @@
+"""Orders paid on a real Ethereum node by transactions signed with a real key, through the real watcher."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from pytest_django.fixtures import Settings
+from story import ask, books_are_right, cursor, kinds, make_customer, make_offer, save_order
+
+from events.relay import drain
+from orders.models import Order
+from payments import registry, watcher
+from payments.actions.rates import record_samples
+from payments.installation import birth
+from payments.models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
+from payments.pages import page_of
+from payments.rates import FixedSource
+from provisioning.models import Rental
+
+pytestmark = [pytest.mark.chains, pytest.mark.django_db(transaction=True)]
+
+NETWORK = "ethereum"
+TRANSFER = "transfer(address,uint256)"
+
+
+class Shop:
+    """A real installation that watches one node."""
+
+    def __init__(self, anvil: Any, payer: Any, token: str) -> None:
+        self.anvil, self.payer, self.token = anvil, payer, token
+        birth()
+        self.watch()
+        watcher.fill_reserve(NETWORK, 5)
+        record_samples("fixed", FixedSource().fetch())
+        self.order = save_order(make_customer(), make_offer())
+
+    def watch(self) -> bool:
+        return watcher.watch(NETWORK)
+
+    def mine(self, blocks: int = 1) -> None:
+        self.anvil.mine(blocks)
+        self.watch()
+
+    def settle(self) -> None:
+        """Mine past the twelve confirmations and tell everyone."""
+        self.mine(13)
+        drain()
+
+    def pay(self, intent: PaymentIntent, amount: int | None = None) -> str:
+        units = intent.amount if amount is None else amount
+        if intent.method == "eth":
+            return str(self.payer.pay(intent.address.address, units))
+        return str(self.payer.pay_token(self.token, intent.address.address, units))
+
+    def is_paid_once(self) -> None:
+        """The order is paid, by one credit and one capture, and its rental is queued."""
+        self.order.refresh_from_db()
+        assert (self.order.state, self.order.payment) == (Order.State.SETTLED, Order.Payment.PAID)
+        assert Allocation.objects.count() == 1
+        assert kinds(self.order).count("order.settled") == 1
+        assert Rental.objects.get(order=self.order).state == Rental.State.QUEUED
+        books_are_right()
+
+    def is_unpaid(self) -> None:
+        self.order.refresh_from_db()
+        assert self.order.state == Order.State.OPEN
+        assert not Allocation.objects.exists()
+        books_are_right()
+
+
+@pytest.fixture
+def anvil(start_anvil: Callable[..., Any]) -> Any:
+    """A node whose own finality comes as late as mainnet's, so that confirmations are what counts."""
+    return start_anvil(slots=32)
+
+
+@pytest.fixture
+def shop(settings: Settings, anvil: Any, payer: Any, token: str, ethereum: Any) -> Iterator[Shop]:
+    settings.NETWORKS_KIND = "real"
+    settings.ETHEREUM_RPC_URL, settings.ETHEREUM_XPUB = anvil.url, ethereum.xpub
+    settings.ETHEREUM_CHAIN_ID, settings.USDT_ETHEREUM_CONTRACT = 31337, token
+    settings.FIXED_RATES = {"ETH": "3000", "USDT": "1"}
+    registry.families.cache_clear()
+    yield Shop(anvil, payer, token)
+    registry.families.cache_clear()
+
+
+@pytest.mark.parametrize("method", ["eth", "usdt-ethereum"])
+def test_an_order_is_paid(shop: Shop, method: str) -> None:
+    intent = ask(shop.order, method)
+    txid = shop.pay(intent)
+    shop.mine()
+    shop.order.refresh_from_db()
+    assert shop.order.payment == Order.Payment.SEEN
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.txid, transfer.amount, transfer.status) == (txid, intent.amount, ChainTransfer.Status.INCLUDED)
+    shop.mine(10)
+    shop.is_unpaid()  # eleven confirmations are not twelve
+    shop.settle()
+    shop.is_paid_once()
+
+
+def test_a_large_order_waits_for_the_networks_own_finality(shop: Shop) -> None:
+    """Above $1,000 twelve blocks are not enough: the network must call the block final, two epochs later."""
+    offer = make_offer(name="B200 SXM", price_cents=120_000)
+    order = save_order(shop.order.customer, offer)
+    shop.pay(ask(order))
+    shop.mine(40)
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.confirmations, transfer.status) == (40, ChainTransfer.Status.INCLUDED)
+    shop.mine(60)
+    order.refresh_from_db()
+    assert order.state == Order.State.SETTLED
+    assert ChainTransfer.objects.get().finalized
+
+
+def test_a_reverted_transfer_pays_nothing(shop: Shop) -> None:
+    intent = ask(shop.order, "usdt-ethereum")
+    shop.payer.call(shop.token, "pause()")
+    shop.mine()
+    txid = shop.pay(intent)
+    shop.settle()
+    assert shop.anvil.receipt(txid)["status"] == "0x0"
+    assert not ChainTransfer.objects.exists()
+    shop.is_unpaid()
+
+
+def test_a_look_alike_token_pays_nothing(shop: Shop, lookalike: str) -> None:
+    intent = ask(shop.order, "usdt-ethereum")
+    shop.payer.pay_token(lookalike, intent.address.address, intent.amount)
+    shop.settle()
+    assert not ChainTransfer.objects.exists()
+    shop.is_unpaid()
+
+
+def test_two_logs_in_one_transaction_pay_together(shop: Shop) -> None:
+    """Half and half by one transaction of a contract: two transfers, one settlement, exactly the promise."""
+    intent = ask(shop.order, "usdt-ethereum")
+    splitter = shop.payer.deploy("Splitter")
+    shop.payer.pay_token(shop.token, splitter, intent.amount)
+    half = intent.amount // 2
+    shop.payer.call(
+        splitter,
+        "splitToken(address,address[],uint256[])",
+        shop.token,
+        [intent.address.address] * 2,
+        [half, intent.amount - half],
+    )
+    shop.mine()
+    rows = ChainTransfer.objects.order_by("position")
+    assert [row.position for row in rows] == ["log:0", "log:1"]
+    assert len({row.txid for row in rows}) == 1
+    shop.settle()
+    shop.order.refresh_from_db()
+    assert shop.order.state == Order.State.SETTLED
+    assert sum(a.usd_cents for a in Allocation.objects.all()) == intent.usd_cents
+    shop.watch()
+    assert Allocation.objects.count() == 2
+    books_are_right()
+
+
+def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(shop: Shop) -> None:
+    intent = ask(shop.order)
+    raw = shop.payer.sign(intent.address.address, intent.amount)
+    shop.payer.submit(raw)
+    shop.mine(3)
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.INCLUDED
+    shop.anvil.reorg(3)
+    shop.mine(13)
+    shop.is_unpaid()
+    intent.refresh_from_db()
+    assert (intent.funding, shop.order.payment) == (PaymentIntent.Funding.NONE, Order.Payment.NONE)
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.DROPPED
+    shop.payer.submit(raw)
+    shop.settle()
+    shop.is_paid_once()
+    assert "transfer.dropped" in kinds(shop.order)
+
+
+def test_a_reorg_that_moves_a_token_payment_to_another_log_index_is_one_credit(shop: Shop) -> None:
+    """Behind other events in the same block the payment's logIndex changes; its place in its receipt does not."""
+    other = type(shop.payer)(shop.anvil)
+    noise = other.deploy("FakeEvents")
+    shop.watch()
+    intent = ask(shop.order, "usdt-ethereum")
+    raw = shop.payer.sign_call(shop.token, TRANSFER, intent.address.address, intent.amount)
+    txid = shop.payer.submit(raw)
+    shop.mine()
+    first = ChainTransfer.objects.get()
+    assert shop.anvil.receipt(txid)["logs"][0]["logIndex"] == "0x0"
+    shop.anvil.reorg(1)
+    for n in range(3):
+        other.call(noise, "emitTransfer(address,address,uint256)", noise, noise, n)
+    shop.payer.submit(raw)
+    shop.mine()
+    assert shop.anvil.receipt(txid)["logs"][0]["logIndex"] == "0x3"
+    second = ChainTransfer.objects.get()
+    assert (second.pk, second.txid, second.position) == (first.pk, txid, "log:0")
+    assert second.block_hash != first.block_hash
+    shop.settle()
+    shop.is_paid_once()
+
+
+def test_a_node_that_was_away_during_the_window_comes_back(shop: Shop) -> None:
+    """Paid while our node is stopped: the promise does not expire before the node was read, then settles on time."""
+    intent = ask(shop.order)
+    shop.pay(intent)
+    shop.anvil.mine(2)
+    shop.anvil.stop()
+    assert not shop.watch()
+    assert "does not answer" in cursor().error
+    with time_machine.travel(intent.expires_at + timedelta(hours=1), tick=False):
+        assert not shop.watch()
+        intent.refresh_from_db()
+        assert (intent.quote, intent.ended_at) == (PaymentIntent.Quote.OPEN, None)
+        assert page_of(intent).word.code == "waiting"
+        shop.anvil.start()
+        shop.settle()
+    shop.is_paid_once()
+    intent.refresh_from_db()
+    assert not intent.late
+    assert cursor().error == ""
+
+
+def test_a_node_with_another_genesis_stops_the_network_and_reverses_nothing(
+    shop: Shop, settings: Settings, other_anvil: Any
+) -> None:
+    shop.pay(ask(shop.order))
+    shop.settle()
+    shop.is_paid_once()
+    other_anvil.mine(40)
+    settings.ETHEREUM_RPC_URL = other_anvil.url
+    assert not shop.watch()
+    assert cursor().state == NetworkCursor.State.STOPPED
+    assert ReviewItem.objects.get().reason == ReviewItem.Reason.STOPPED
+    assert not shop.watch()
+    shop.is_paid_once()

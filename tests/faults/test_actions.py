@@ -1,0 +1,224 @@
+"""What people do is whole or not there: killed at every single step of each action, then done again."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from killing import KILLED, Ended
+from story import Network, ask, books_are_right, give, make_customer, make_offer, make_operator, save_order
+
+from accounts.models import User
+from catalog.models import Offer
+from events.models import Event
+from events.relay import drain
+from orders import actions as orders
+from orders.models import Hold, Order
+from payments import watcher
+from payments.actions import intents
+from payments.models import PaymentIntent, ReservedAddress
+from provisioning import actions as rentals
+from provisioning.access import Access
+from provisioning.models import Rental
+
+pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
+PRICE = 10_000
+
+
+@dataclass
+class Shop:
+    """Who and what every action needs; each call of `customer` is a new person."""
+
+    offer: Offer
+    operator: User
+    people: list[User] = field(default_factory=list)
+
+    def customer(self) -> User:
+        self.people.append(make_customer(f"p{len(self.people)}@example.com"))
+        return self.people[-1]
+
+    def order(self, *, cents: int = 0) -> Order:
+        customer = self.customer()
+        if cents:
+            give(customer, cents)
+        return save_order(customer, self.offer)
+
+    def rental(self, state: str = Rental.State.READY) -> Rental:
+        """Return a rental that was paid from the balance and moved along to this state."""
+        order = self.order(cents=PRICE)
+        intents.pay_from_balance(order.pk, actor=order.customer)
+        drain()
+        rental = Rental.objects.get(order=order)
+        rentals.move(rental.pk, Rental.State.PREPARING, actor=self.operator)
+        rentals.move(rental.pk, Rental.State.READY, actor=self.operator)
+        if state != Rental.State.READY:
+            rentals.hand_over(rental.pk, Access(ssh_host="gpu1.example"), actor=self.operator)
+        if state == Rental.State.ENDED:
+            rentals.end(rental.pk, actor=self.operator)
+        return rental
+
+
+Action = Callable[[], object]
+
+
+# --- the actions: each prepares its story and returns what may be done, and done again -------------------------------
+def saving_an_order(shop: Shop) -> Action:
+    customer = shop.customer()
+    client = Client()
+    client.force_login(customer)
+    form = {
+        "offer": shop.offer.slug, "term": "7", "lots": "2", "first_name": "Ada", "last_name": "Lovelace",
+        "email": customer.email, "form_key": str(uuid.uuid4()), "expected_total_cents": str(2 * PRICE),
+    }  # fmt: skip
+    return lambda: redirected(client.post(reverse("orders:checkout"), form))
+
+
+def asking_for_instructions(shop: Shop) -> Action:
+    order = shop.order()
+    client = Client()
+    client.force_login(order.customer)
+    form = {"method": "eth", "form_key": str(uuid.uuid4())}
+    return lambda: redirected(client.post(reverse("payments:choose", args=[order.number]), form))
+
+
+def asking_again_after_the_hold_ended(shop: Shop) -> Action:
+    order, form_key = shop.order(), uuid.uuid4()
+    until = order.holds.get().until
+    assert until is not None
+    orders.end_hold(order.pk, now=until)
+    return lambda: ask(order, form_key=form_key)
+
+
+def asking_for_other_instructions(shop: Shop) -> Action:
+    order, form_key = shop.order(), uuid.uuid4()
+    ask(order)
+    return lambda: ask(order, "usdt-ethereum", form_key=form_key)
+
+
+def cancelling_instructions(shop: Shop) -> Action:
+    intent = ask(shop.order())
+    return lambda: intents.cancel(intent.pk, actor=intent.customer)
+
+
+def saying_i_paid(shop: Shop) -> Action:
+    intent = ask(shop.order())
+    return lambda: intents.declare(intent.pk, actor=intent.customer)
+
+
+def paying_from_the_balance(shop: Shop) -> Action:
+    order = shop.order(cents=3 * PRICE)
+    return lambda: intents.pay_from_balance(order.pk, actor=order.customer)
+
+
+def cancelling_an_order(shop: Shop) -> Action:
+    order = shop.order()
+    return lambda: orders.cancel_order(order.pk, actor=order.customer)
+
+
+def ending_a_hold(shop: Shop) -> Action:
+    order = shop.order()
+    until = order.holds.get().until
+    assert until is not None
+    return lambda: orders.end_hold(order.pk, now=until)
+
+
+def expiring_an_order(shop: Shop) -> Action:
+    order = shop.order()
+    until = order.holds.get().until
+    assert until is not None
+    orders.end_hold(order.pk, now=until)
+    return lambda: orders.expire_order(order.pk, created_before=timezone.now())
+
+
+def handing_over(shop: Shop) -> Action:
+    rental = shop.rental()
+    return lambda: unless_done(
+        lambda: rentals.hand_over(rental.pk, Access(ssh_host="gpu1.example"), actor=shop.operator)
+    )
+
+
+def ending_a_rental(shop: Shop) -> Action:
+    rental = shop.rental(Rental.State.ACTIVE)
+    return lambda: rentals.end(rental.pk, actor=shop.operator)
+
+
+def confirming_a_wipe(shop: Shop) -> Action:
+    rental = shop.rental(Rental.State.ENDED)
+    return lambda: rentals.confirm_wipe(rental.pk, actor=shop.operator)
+
+
+def redirected(response: Any) -> None:
+    assert response.status_code == 302, response.text
+
+
+def unless_done(action: Action) -> None:
+    """Do what may be done only once; a person who tries it again after a crash reads that it was done."""
+    try:
+        action()
+    except rentals.NotPossible:
+        pass
+
+
+# --- what must be true of everything, at any moment --------------------------------------------------------------
+def nothing_is_half_done() -> None:
+    unheld = Order.objects.filter(state=Order.State.OPEN).exclude(holds__isnull=False)
+    assert not unheld.exists(), "an order without its hold"
+    assert not orphaned_addresses().exists(), "an address was issued to nobody"
+    assert not PaymentIntent.objects.filter(address__issued_at=None).exists()
+    for closed in Order.objects.filter(state__in=(Order.State.CANCELLED, Order.State.EXPIRED)):
+        assert not closed.holds.filter(state=Hold.State.HELD).exists(), "a closed order keeps lots"
+    books_are_right()
+
+
+def orphaned_addresses() -> Any:
+    return ReservedAddress.objects.exclude(issued_at=None).filter(intent=None)
+
+
+def told() -> list[str]:
+    """Return the kinds of all events so far, in their order."""
+    return list(Event.objects.order_by("id").values_list("kind", flat=True))
+
+
+ACTIONS: tuple[Callable[[Shop], Action], ...] = (
+    saving_an_order,
+    asking_for_instructions,
+    asking_again_after_the_hold_ended,
+    asking_for_other_instructions,
+    cancelling_instructions,
+    saying_i_paid,
+    paying_from_the_balance,
+    cancelling_an_order,
+    ending_a_hold,
+    expiring_an_order,
+    handing_over,
+    ending_a_rental,
+    confirming_a_wipe,
+)
+
+
+@pytest.mark.parametrize("prepare", ACTIONS, ids=lambda prepare: prepare.__name__)
+def test_killed_at_any_step_it_is_whole_or_not_there(
+    network: Network, child: Any, prepare: Callable[[Shop], Action]
+) -> None:
+    shop = Shop(make_offer(lots=1000), make_operator())
+    watcher.fill_reserve(network.code, 100)
+    action = prepare(shop)
+    before = len(told())
+    whole: Ended = child(action)
+    assert whole.status == 0
+    as_it_should_be = told()[before:]
+    assert as_it_should_be
+    for step in range(1, len(whole.steps) + 1):
+        action = prepare(shop)
+        before = len(told())
+        assert child(action, step).status == KILLED
+        where = f"killed before step {step}"
+        assert told()[before:] in ([], as_it_should_be), where
+        nothing_is_half_done()
+        assert child(action).status == 0, where
+        assert told()[before:] == as_it_should_be, where
+        nothing_is_half_done()
