@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import time_machine
-from django.utils import timezone
+from django.utils import timezone, translation
 from pytest_django.fixtures import Settings
 from story import Network, ask, make_customer, make_offer, save_order
 
@@ -69,6 +69,13 @@ class Shop:
 def clock() -> Iterator[time_machine.Traveller]:
     with time_machine.travel(T0, tick=False) as coordinates:
         yield coordinates
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Give each test its own active language: a page in another one leaves it behind."""
+    with translation.override("en"):
+        yield
 
 
 @pytest.fixture

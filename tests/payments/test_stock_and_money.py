@@ -11,7 +11,7 @@ from balance.models import Movement
 from catalog.models import Offer
 from events.relay import drain
 from orders import actions as orders
-from orders.errors import HeldTooMuch
+from orders.errors import HeldTooMuch, NotCancellable
 from orders.models import Hold, Order
 from orders.tasks import expire_orders
 from payments import errors
@@ -127,7 +127,7 @@ def test_nothing_left_says_so_and_promises_nothing(shop: Any) -> None:
     shop.wait(61)
     shop.look_at_holds()
     Offer.objects.update(lots=1)
-    with pytest.raises(errors.NothingLeft, match="none are left now. Nothing is reserved: do not pay yet"):
+    with pytest.raises(errors.NothingLeft, match=r"none are left now. Nothing is reserved: do not pay yet"):
         shop.ask(order)
     assert not PaymentIntent.objects.exists()
     gift(shop, 20_000)
@@ -201,8 +201,23 @@ def test_the_page_says_that_a_paid_order_waits_for_stock(shop: Any, client: Any)
     shop.block(3)
     client.force_login(shop.customer)
     html = client.get(f"/orders/{order.number}/").content.decode()
-    assert "paid, waiting for stock" in html
+    assert "The order is paid and no lots are free. An operator has been told." in html
     assert "Paid, waiting for stock." in html
+
+
+def test_a_paid_order_with_its_lots_never_says_that_it_waits_for_stock(shop: Any, client: Any) -> None:
+    """Between settlement and the relay's next round there is no rental yet: provisioning starts now."""
+    order = shop.order()
+    intent = shop.ask(order)
+    shop.network.pay(intent)
+    shop.network.mine(3)
+    assert fresh(order).state == "settled"
+    assert not Rental.objects.exists()
+    client.force_login(shop.customer)
+    for url in (f"/orders/{order.number}/", "/orders/"):
+        html = client.get(url).content.decode()
+        assert "aiting for stock" not in html
+    assert "Paid. Provisioning starts now." in client.get(f"/orders/{order.number}/").content.decode()
 
 
 # --- BAL-3 --------------------------------------------------------------------------------------------------------
@@ -300,7 +315,7 @@ def test_an_order_whose_payment_was_seen_does_not_expire_and_is_not_cancelled(sh
     intent = shop.ask(order)
     shop.network.pay(intent)
     shop.network.watch()
-    with pytest.raises(orders.NotCancellable):
+    with pytest.raises(NotCancellable):
         orders.cancel_order(order.pk, actor=shop.customer)
     shop.wait(15 * 24 * 60)
     shop.network.watch()
