@@ -32,13 +32,15 @@ class Shop:
     offer: Offer
 
     def order(self, lots: int = 1) -> Order:
-        return save_order(self.customer, self.offer, lots=lots)
+        order: Order = save_order(self.customer, self.offer, lots=lots)
+        return order
 
     def ask(self, order: Order, code: str = "eth") -> PaymentIntent:
         """Ask for instructions at a fresh price, with the network just looked at."""
         self.network.price()
         self.network.watch()
-        return ask(order, code)
+        intent: PaymentIntent = ask(order, code)
+        return intent
 
     def wait(self, minutes: float) -> None:
         """Let time pass; nothing else happens."""
