@@ -145,6 +145,7 @@ def post(
         first = Movement.objects.filter(reference=reference).first()
         if first is None:
             raise
-    if (first.debit_id, first.credit_id, first.amount_cents) != (debit.pk, credit.pk, amount_cents):
+    said = (first.debit_id, first.credit_id, first.amount_cents, first.kind)
+    if said != (debit.pk, credit.pk, amount_cents, kind):
         raise ReferenceConflict(reference)
     return first, False

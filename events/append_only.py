@@ -10,10 +10,17 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, register
 from django.db import connections
 
-TABLES = ("events_event", "balance_movement")
+# Each table with the columns that name a row: on SQLite REPLACE deletes the row it clashes with and asks no trigger for
+# deletions, so a clash is refused before it.
+TABLES = {"events_event": ("id",), "balance_movement": ("id", "reference")}
 
 SQLITE = """
 CREATE TRIGGER IF NOT EXISTS {table}_no_{verb} BEFORE {verb} ON {table}
+BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
+"""
+SQLITE_REPLACE = """
+CREATE TRIGGER IF NOT EXISTS {table}_no_replace BEFORE INSERT ON {table}
+WHEN EXISTS (SELECT 1 FROM {table} WHERE {clash})
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
 """
 POSTGRESQL = """
@@ -26,29 +33,34 @@ FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 """
 
 
-def triggers() -> Iterator[tuple[str, str]]:
+def triggers(vendor: str) -> Iterator[tuple[str, str]]:
+    """Yield (table, name) of every trigger that a database of this vendor needs."""
     for table in TABLES:
         yield table, f"{table}_no_update"
         yield table, f"{table}_no_delete"
+        if vendor == "sqlite":
+            yield table, f"{table}_no_replace"
 
 
 def install(using: str) -> None:
     """Make every missing trigger; may run at any time and again."""
     connection = connections[using]
     with connection.cursor() as cursor:
-        for table in TABLES:
+        for table, unique in TABLES.items():
             if connection.vendor == "postgresql":
                 cursor.execute(POSTGRESQL.format(table=table))
             else:
                 for verb in ("update", "delete"):
                     cursor.execute(SQLITE.format(table=table, verb=verb))
+                clash = " OR ".join(f"{column} = NEW.{column}" for column in unique)
+                cursor.execute(SQLITE_REPLACE.format(table=table, clash=clash))
 
 
 def lift(using: str) -> None:
     """Drop the triggers. For the flush between tests alone; the migrate signal after it installs them again."""
     connection = connections[using]
     with connection.cursor() as cursor:
-        for table, name in triggers():
+        for table, name in triggers(connection.vendor):
             cursor.execute(
                 f"DROP TRIGGER IF EXISTS {name}" + (f" ON {table}" if connection.vendor == "postgresql" else "")
             )
@@ -66,7 +78,7 @@ def missing(using: str) -> set[str]:
         cursor.execute(query)
         there = {name for (name,) in cursor.fetchall()}
         tables = set(connection.introspection.table_names(cursor))
-    return {name for table, name in triggers() if table in tables} - there
+    return {name for table, name in triggers(connection.vendor) if table in tables} - there
 
 
 @register("database")

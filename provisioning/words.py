@@ -26,7 +26,8 @@ TEXTS = {
 }
 
 
-def provisioning_word(order: Order, rental: Rental | None) -> Word:
+def provisioning_word(order: Order, rental: Rental | None, *, reserved: bool) -> Word:
+    """Return the word; `reserved` says whether the order holds its lots, which matters until there is a rental."""
     if rental is not None:
         return Word(
             rental.state,
@@ -34,9 +35,11 @@ def provisioning_word(order: Order, rental: Rental | None) -> Word:
             MEANINGS.get(State(rental.state), "waiting"),
             TEXTS[State(rental.state)],
         )
-    if order.state == Order.State.SETTLED:
+    if order.state == Order.State.SETTLED and not reserved:
         text = _("The order is paid and no lots are free. An operator has been told.")
         return Word("waiting_for_stock", _("paid, waiting for stock"), "attention", text)
+    if order.state == Order.State.SETTLED:
+        return Word("not_started", _("not started"), "waiting", _("The order is paid. Provisioning starts now."))
     return Word("not_started", _("not started"), "waiting", _("It starts by itself once the order is paid."))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django import template
 from django.utils import timezone
 
-from orders.models import Order
+from orders.models import Hold, Order
 from orders.words import Word
 from provisioning.models import Rental
 from provisioning.words import period_word, provisioning_word
@@ -13,18 +13,19 @@ from provisioning.words import period_word, provisioning_word
 register = template.Library()
 
 
+@register.simple_tag
 def rental_of(order: Order) -> Rental | None:
+    """Read an order's rental once, for the tags below."""
     return Rental.objects.filter(order=order).first()
 
 
 @register.inclusion_tag("provisioning/_panel.html")
-def rental_panel(order: Order) -> dict[str, object]:
+def rental_panel(order: Order, rental: Rental | None) -> dict[str, object]:
     """Show the rental of an order: host, dates, and the way to its access."""
-    rental = rental_of(order)
     return {
         "order": order,
         "rental": rental,
-        "provisioning": provisioning_word(order, rental),
+        "provisioning": provisioning_word(order, rental, reserved=True) if rental else None,
         "progress": progress_of(rental) if rental else None,
     }
 
@@ -39,18 +40,30 @@ def progress_of(rental: Rental) -> dict[str, int] | None:
 
 
 @register.simple_tag
-def rental_facts(order: Order) -> dict[str, Word]:
+def rental_facts(order: Order, rental: Rental | None) -> dict[str, Word]:
     """Return {"provisioning": word, "period": word} of one order."""
-    rental = rental_of(order)
-    return {"provisioning": provisioning_word(order, rental), "period": period_word(order, rental)}
+    reserved = rental is None and order.pk in reserved_among([order])
+    return {"provisioning": provisioning_word(order, rental, reserved=reserved), "period": period_word(order, rental)}
+
+
+def reserved_among(orders: Iterable[Order]) -> set[int]:
+    """Return which of these orders are paid and hold their lots; no query if none is paid."""
+    paid = [order.pk for order in orders if order.state == Order.State.SETTLED]
+    holds = Hold.objects.filter(order__in=paid, state=Hold.State.HELD)
+    return set(holds.values_list("order_id", flat=True)) if paid else set()
 
 
 @register.simple_tag
 def with_rental_facts(orders: Iterable[Order]) -> list[tuple[Order, Word, Word]]:
-    """Return (order, provisioning, period) for each order of a list, in one query."""
+    """Return (order, provisioning, period) for each order of a list, in two queries at most."""
     orders = list(orders)
     rentals = {rental.order_id: rental for rental in Rental.objects.filter(order__in=orders)}
+    reserved = reserved_among(order for order in orders if order.pk not in rentals)
     return [
-        (order, provisioning_word(order, rentals.get(order.pk)), period_word(order, rentals.get(order.pk)))
+        (
+            order,
+            provisioning_word(order, rentals.get(order.pk), reserved=order.pk in reserved),
+            period_word(order, rentals.get(order.pk)),
+        )
         for order in orders
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import time_machine
-from django.utils import timezone
+from django.utils import timezone, translation
 from pytest_django.fixtures import Settings
 from story import Network, ask, make_customer, make_offer, save_order
 
@@ -32,13 +32,15 @@ class Shop:
     offer: Offer
 
     def order(self, lots: int = 1) -> Order:
-        return save_order(self.customer, self.offer, lots=lots)
+        order: Order = save_order(self.customer, self.offer, lots=lots)
+        return order
 
     def ask(self, order: Order, code: str = "eth") -> PaymentIntent:
         """Ask for instructions at a fresh price, with the network just looked at."""
         self.network.price()
         self.network.watch()
-        return ask(order, code)
+        intent: PaymentIntent = ask(order, code)
+        return intent
 
     def wait(self, minutes: float) -> None:
         """Let time pass; nothing else happens."""
@@ -69,6 +71,13 @@ class Shop:
 def clock() -> Iterator[time_machine.Traveller]:
     with time_machine.travel(T0, tick=False) as coordinates:
         yield coordinates
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Give each test its own active language: a page in another one leaves it behind."""
+    with translation.override("en"):
+        yield
 
 
 @pytest.fixture
