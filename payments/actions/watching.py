@@ -95,20 +95,12 @@ def store(network: str, found: Transfer) -> None:
         if row is None:
             return
     elif not same_transfer(row, found):
-        open_review(
-            ReviewItem.Reason.CHANGED,
-            subject=row,
-            thread=row.intent.order,
-            stored=str(row.amount),
-            amount=str(found.amount),
-            address=found.address,
-            suggestion="Look the transaction up in an explorer. What we stored first is kept and nothing was credited twice.",
-        )
-        return
+        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL):
+            contradict(row, found)
+            return
+        correct(row, found)
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
         return
-    if (row.amount, row.contract, row.intent.address.address) != (found.amount, found.contract or "", found.address):
-        correct(row, found)
     if found.block is None:
         if row.status == Status.DROPPED:
             change(row, Status.SEEN, "transfer.seen")
@@ -119,10 +111,23 @@ def store(network: str, found: Transfer) -> None:
 
 
 def same_transfer(row: ChainTransfer, found: Transfer) -> bool:
-    """Tell whether what was found is what was stored under its key; a reorg may run a transaction with another result."""
+    """Tell whether what was found is what was stored under its key; run again after a reorg it may be another."""
     known = (row.amount, row.method, row.contract)
     return known == (found.amount, found.method or "", found.contract or "") and (
         ReservedAddress.objects.filter(address=found.address, intent=row.intent_id).exists()
+    )
+
+
+def contradict(row: ChainTransfer, found: Transfer) -> None:
+    """Put before a person that the network tells something else than before without a reorg. Nothing is changed."""
+    open_review(
+        ReviewItem.Reason.CHANGED,
+        subject=row,
+        thread=row.intent.order,
+        stored=str(row.amount),
+        amount=str(found.amount),
+        address=found.address,
+        suggestion="Look the transaction up in an explorer. What is stored is kept; nothing was credited twice.",
     )
 
 
@@ -146,15 +151,7 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
     except IntegrityError:
         return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
     record("transfer.seen", subject=row, thread=story(row), actor=None, amount=str(row.amount), method=row.method)
-    if row.method != intent.method:
-        open_review(
-            ReviewItem.Reason.ASSET,
-            subject=row,
-            thread=intent.order,
-            asset=row.method or row.contract,
-            amount=str(row.amount),
-            suggestion="Ask the customer, then credit its value or send it back.",
-        )
+    ask_about_other_asset(row)
     return row
 
 
@@ -163,8 +160,24 @@ def correct(row: ChainTransfer, found: Transfer) -> None:
     intent = PaymentIntent.objects.get(network=row.network, address__address=found.address)
     before = str(row.amount)
     row.amount, row.method, row.contract, row.intent = found.amount, found.method or "", found.contract or "", intent
-    row.save(update_fields=["amount", "method", "contract", "intent"])
-    record("transfer.changed", subject=row, thread=intent.order, actor=None, before=before, amount=str(row.amount))
+    row.dust = found.method == intent.method and is_dust(found.amount, intent.amount, intent.usd_cents)
+    row.save(update_fields=["amount", "method", "contract", "intent", "dust"])
+    record("transfer.changed", subject=row, thread=story(row), actor=None, before=before, amount=str(row.amount))
+    ask_about_other_asset(row)
+
+
+def ask_about_other_asset(row: ChainTransfer) -> None:
+    """Put before a person that another asset than the promised one arrived."""
+    if row.method == row.intent.method:
+        return
+    open_review(
+        ReviewItem.Reason.ASSET,
+        subject=row,
+        thread=row.intent.order,
+        asset=row.method or row.contract,
+        amount=str(row.amount),
+        suggestion="Ask the customer, then credit its value or send it back.",
+    )
 
 
 def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:

@@ -1,11 +1,10 @@
-"""A worker that is killed anywhere between transfer and rental, and started again, ends as one that was never killed."""
+"""A worker killed anywhere between transfer and rental, and started again, ends as one that was never killed."""
 
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -1,7 +1,6 @@
 """What a chain can do to a payment, and what it must not do to the books."""
 
 import secrets
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -318,4 +317,25 @@ def test_a_pass_that_lost_its_turn_writes_nothing(shop: Any) -> None:
         watching.record_confirmations("ethereum", mine.turn, [])
     watching.note_error("ethereum", mine.turn, "old news")
     assert cursor().error == ""
-    assert cursor().leased_until == timezone.now() + timedelta(seconds=120)
+    assert cursor().leased_until == timezone.now() + watching.LEASE
+
+
+def test_a_transaction_that_pays_another_amount_after_a_reorg_counts_with_it(shop: Any) -> None:
+    """Run in another order, a contract may move another amount under the same transaction and place."""
+    intent = shop.ask(shop.order())
+    chain = shop.network.chain
+    txid = shop.network.pay(intent)
+    shop.network.mine()
+    chain.reorg(1)
+    shop.network.watch()
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.SEEN
+    chain.drop(txid)
+    asset = method(intent.method).asset
+    half = intent.amount // 2
+    chain.pay(intent.address.address, half, method=asset.method, contract=asset.contract, txid=txid)
+    shop.network.mine()
+    row = ChainTransfer.objects.get()
+    assert (row.amount, row.status) == (half, ChainTransfer.Status.INCLUDED)
+    intent.refresh_from_db()
+    assert intent.funding == PaymentIntent.Funding.PARTIAL
+    assert not ReviewItem.objects.exists()
