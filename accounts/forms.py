@@ -8,6 +8,7 @@ from allauth.account.forms import LoginForm
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import password_validators_help_texts, validate_password
+from django.core.validators import MaxLengthValidator
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -43,7 +44,9 @@ class SignUpForm(forms.Form):
         password.widget.attrs["placeholder"] = ""
 
     def clean_email(self) -> str:
-        return normalise(self.cleaned_data["email"])
+        email = normalise(self.cleaned_data["email"])
+        MaxLengthValidator(254)(email)  # a letter such as \u0130 is two in lower case
+        return email
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data

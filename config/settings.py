@@ -113,8 +113,14 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # REDIS_URL: broker and cache for several processes. Without it one process does everything.
 REDIS_URL = env.str("REDIS_URL", default="")
+# REDIS_OPTIONS: a cache that does not answer fails at once; without limits its silence keeps every web thread for ever.
+REDIS_OPTIONS = {"socket_connect_timeout": 1.0, "socket_timeout": 1.0}
 CACHES: dict[str, Any] = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": REDIS_OPTIONS,
+    }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }

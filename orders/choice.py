@@ -1,10 +1,14 @@
 """What a customer chose: it travels in the address of the page, so that signing in or going back loses nothing."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from catalog.models import MAX_LOTS, MIN_LOTS, TERMS
+
+NUMBER = re.compile(r"[0-9]{1,3}")  # a longer one is no term and no number of lots
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # PostgreSQL refuses NUL, and nobody means the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +47,19 @@ class Contact:
 def read(data: Mapping[str, str]) -> Choice | None:
     """Return the choice in a query or form; none if offer, term or lots are missing or not on offer."""
     term, lots = data.get("term", ""), data.get("lots", "")
-    if not (data.get("offer") and term.isascii() and term.isdigit() and lots.isascii() and lots.isdigit()):
+    if not (data.get("offer") and NUMBER.fullmatch(term) and NUMBER.fullmatch(lots)):
         return None
-    if int(term) not in TERMS or len(lots) > 3 or not MIN_LOTS <= int(lots) <= MAX_LOTS:
+    if int(term) not in TERMS or not MIN_LOTS <= int(lots) <= MAX_LOTS:
         return None
     return Choice(
-        offer_slug=data["offer"],
+        offer_slug=printable(data["offer"]),
         term_days=int(term),
         lots=int(lots),
-        environment_code=data.get("environment", "")[:50],
-        environment_wish=data.get("environment_other", "").strip()[:500],
+        environment_code=printable(data.get("environment", ""))[:50],
+        environment_wish=printable(data.get("environment_other", "")).strip()[:500],
     )
+
+
+def printable(text: str) -> str:
+    """Return a text without the characters that no person types."""
+    return UNPRINTABLE.sub("", text)

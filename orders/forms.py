@@ -3,6 +3,7 @@ import uuid
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.forms import NameField
 from accounts.models import User
 
 from .choice import Contact
@@ -11,13 +12,12 @@ from .choice import Contact
 class CheckForm(forms.Form):
     """The last look before saving: the contact data, pre-filled with the account's (ACC-2)."""
 
-    first_name = forms.CharField(
-        label=_("First name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "given-name"})
+    first_name = NameField(label=_("First name"), autocomplete="given-name")
+    last_name = NameField(label=_("Last name"), autocomplete="family-name")
+    # 254: what the column holds; Django's own limit for the field is longer.
+    email = forms.EmailField(
+        label=_("Contact email"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
-    last_name = forms.CharField(
-        label=_("Last name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "family-name"})
-    )
-    email = forms.EmailField(label=_("Contact email"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
     form_key = forms.UUIDField(widget=forms.HiddenInput)
     expected_total_cents = forms.IntegerField(widget=forms.HiddenInput, min_value=1, localize=False)
 

@@ -3,6 +3,7 @@ from django.utils.translation import gettext_lazy as _
 
 from money.units import parse
 
+from .networks.simulated_chain import LARGEST_AMOUNT
 from .registry import methods
 
 
@@ -41,6 +42,8 @@ class PayForm(forms.Form):
         else:
             if data["units"] == 0:
                 self.add_error("amount", _("The amount must be more than zero."))
+            if data["units"] > LARGEST_AMOUNT:
+                self.add_error("amount", _("No network can carry an amount so large."))
         try:
             data["address"] = chosen.family.check_address(str(data.get("address", "")))
         except ValueError as error:

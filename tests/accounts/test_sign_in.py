@@ -58,7 +58,8 @@ def test_a6_a_planted_session_id_dies_at_sign_in(client: Client, ada: User, pass
     session = client.session
     session["planted"] = True
     session.save()
-    client.cookies["sessionid"] = planted = session.session_key
+    planted = str(session.session_key)
+    client.cookies["sessionid"] = planted
     attempt(client, ada.email, password)
     assert client.session.session_key != planted
     assert not Client(headers={"cookie": f"sessionid={planted}"}).session.get("_auth_user_id")

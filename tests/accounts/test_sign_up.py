@@ -94,7 +94,12 @@ def test_acc_4_the_password_is_hashed_before_the_address_is_looked_at(
 ) -> None:
     hashed = []
     original = User.set_password
-    monkeypatch.setattr(User, "set_password", lambda user, raw: (hashed.append(raw), original(user, raw)))
+
+    def note(user: User, raw: str) -> None:
+        hashed.append(raw)
+        original(user, raw)
+
+    monkeypatch.setattr(User, "set_password", note)
     client.post(reverse("account_signup"), person | {"email": ada.email})
     assert hashed == [person["password1"]]
 

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -81,7 +82,7 @@ def test_fewer_lots_than_were_chosen_are_said_beside_the_figures(client: Client,
 
 
 def test_ord_1_the_configurator_leads_to_the_checkout_with_the_choice(client: Client, rtx: Offer) -> None:
-    page = client.get(rtx.get_absolute_url(), {"term": 7, "lots": 4, "environment": "pytorch"}).content.decode()
+    page = client.get(rtx.get_absolute_url(), {"term": "7", "lots": "4", "environment": "pytorch"}).content.decode()
     assert f'method="get" action="{reverse("orders:checkout")}"' in page
     assert 'name="offer" value="rtx-4090"' in page
     assert re.search(r'name="term" value="7" checked', page)
@@ -98,13 +99,14 @@ def test_cat_11_a_mac_says_what_it_is_not(client: Client, make_offer: Callable[.
 
 def test_cat_7_related_cards_are_of_the_same_memory(client: Client, make_offer: Callable[..., Offer]) -> None:
     ada = make_offer("RTX 4090")
-    for name, facts in {
+    cards: dict[str, dict[str, Any]] = {
         "L4": {"architecture": "Ada"},
         "New 24": {"architecture": "Blackwell"},
         "Old 24": {"architecture": "Ampere"},
         "Other 24": {"architecture": "RDNA 4", "backend": "ROCm"},
         "Big": {"architecture": "Ada", "memory_gb": 48},
-    }.items():
+    }
+    for name, facts in cards.items():
         make_offer(name, **facts)
     related = client.get(ada.get_absolute_url()).context["related"]
     assert [(kind, other.name) for kind, other in related] == [("same", "L4"), ("newer", "New 24")]

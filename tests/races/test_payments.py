@@ -310,7 +310,7 @@ def test_the_end_of_a_hold_at_the_moment_of_the_capture_leaves_lots_and_holds_in
         order = save_order(ada, offer)
         long_past = timezone.now() + timedelta(days=2)
         works: list[Work] = [
-            lambda o=order: orders.end_hold(o.pk, now=long_past),
+            lambda o=order, now=long_past: orders.end_hold(o.pk, now=now),
             lambda o=order, a=ada: intents.pay_from_balance(o.pk, actor=a).state,
         ]
         outcomes = at_once(works if n % 2 else works[::-1])
