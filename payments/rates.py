@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 E8 = 10**8
+HIGHEST = 10**9 * E8  # no coin costs a billion dollars; more would not fit the column either
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def fixed_prices() -> dict[str, int]:
     for symbol, text in settings.FIXED_RATES.items():
         try:
             price = Decimal(text) * E8
-            valid = price.is_finite() and price > 0 and price == int(price)
+            valid = price.is_finite() and 0 < price <= HIGHEST and price == int(price)
         except (InvalidOperation, OverflowError, ValueError):
             valid = False
         if not valid:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, Q, Sum
 
-from balance.models import Account, Movement
+from balance.models import Account, House, Movement
 from catalog.models import Offer
 from orders.models import Hold, Order
 
@@ -31,6 +31,9 @@ class Discrepancy:
 def discrepancies() -> Iterator[Discrepancy]:
     """Yield everything that does not add up; nothing if the books are right."""
     yield from balances()
+    yield from debts()
+    yield from sides()
+    yield from reversals()
     yield from movements()
     yield from allocations()
     yield from captures()
@@ -39,7 +42,7 @@ def discrepancies() -> Iterator[Discrepancy]:
 
 
 def balances() -> Iterator[Discrepancy]:
-    """Every kept balance is the sum of its movements; floors are debts."""
+    """Every kept balance is the sum of its movements."""
     credits_of = sums("credit_id")
     debits_of = sums("debit_id")
     for account in Account.objects.exclude(customer=None).iterator():
@@ -48,6 +51,56 @@ def balances() -> Iterator[Discrepancy]:
             yield Discrepancy(
                 f"account {account.pk}", f"keeps {account.balance_cents} cents, its movements sum to {balance}"
             )
+
+
+def debts() -> Iterator[Discrepancy]:
+    """A floor is the debt that reversals left and credits have not paid back yet, by replaying the account."""
+    reversed_ones = Movement.objects.filter(kind=Movement.Kind.REVERSAL).values("debit_id")
+    for account in Account.objects.filter(Q(floor_cents__lt=0) | Q(pk__in=reversed_ones)):
+        balance = floor = 0
+        for movement in Movement.objects.filter(Q(debit=account) | Q(credit=account)).order_by("id").iterator():
+            if movement.credit_id == account.pk:
+                balance += movement.amount_cents
+                floor = max(floor, min(0, balance))
+            else:
+                balance -= movement.amount_cents
+                floor = min(floor, balance) if movement.kind == Movement.Kind.REVERSAL else floor
+        if floor != account.floor_cents:
+            yield Discrepancy(f"account {account.pk}", f"has a floor of {account.floor_cents} cents, not {floor}")
+
+
+# Which account of the house each kind of movement debits or credits; the other side is a customer.
+FROM_HOUSE = {Movement.Kind.TRANSFER: House.RECEIVED, Movement.Kind.TOLERANCE: House.TOLERANCE}
+TO_HOUSE = {Movement.Kind.CAPTURE: House.ORDERS}
+
+
+def sides() -> Iterator[Discrepancy]:
+    """Every movement is between a customer and the account of the house that its kind belongs to."""
+    right = Q(kind=Movement.Kind.REVERSAL, debit__house=None, credit__customer=None)
+    for adjusted, customer in (("debit", "credit"), ("credit", "debit")):
+        right |= Q(
+            **{"kind": Movement.Kind.ADJUSTMENT, f"{adjusted}__house": House.ADJUSTMENTS, f"{customer}__house": None}
+        )
+    for kind, house in FROM_HOUSE.items():
+        right |= Q(kind=kind, debit__house=house, credit__house=None)
+    for kind, house in TO_HOUSE.items():
+        right |= Q(kind=kind, debit__house=None, credit__house=house)
+    for movement in Movement.objects.filter(~right).iterator():
+        yield Discrepancy(movement.reference, f"is a {movement.kind} between accounts it can't be between")
+
+
+def reversals() -> Iterator[Discrepancy]:
+    """Every reversal mirrors an earlier credit of the same customer, and no credit is mirrored twice."""
+    mirrored: dict[tuple[int, int, int], int] = {}
+    for movement in Movement.objects.filter(kind=Movement.Kind.REVERSAL).iterator():
+        key = (movement.debit_id, movement.credit_id, movement.amount_cents)
+        mirrored[key] = mirrored.get(key, 0) + 1
+        customer_id, house_id, cents = key
+        credited = Movement.objects.filter(
+            credit=customer_id, debit=house_id, amount_cents=cents, pk__lt=movement.pk
+        ).exclude(kind=Movement.Kind.REVERSAL)
+        if credited.count() < mirrored[key]:
+            yield Discrepancy(movement.reference, "reverses a credit that never was")
 
 
 def sums(side: str) -> dict[int, int]:
