@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Protocol
 
 from django.conf import settings
@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 E8 = 10**8
+HIGHEST_E8 = 10**18  # ten thousand million dollars for a coin: what the column holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ def fixed_prices() -> dict[str, int]:
     for symbol, text in settings.FIXED_RATES.items():
         try:
             price = Decimal(text) * E8
-            valid = price.is_finite() and price > 0 and price == int(price)
-        except (InvalidOperation, OverflowError, ValueError):
+            valid = price.is_finite() and 0 < price < HIGHEST_E8 and price == int(price)
+        except ArithmeticError:  # no number, or one with an endless exponent
             valid = False
         if not valid:
             raise ImproperlyConfigured(f"FIXED_RATES: {symbol}={text} is not a price in USD above zero.")
