@@ -318,7 +318,9 @@ def test_an_order_that_expires_while_it_is_paid_is_either_settled_or_its_money_i
     books_are_right()
 
 
-def test_the_end_of_a_hold_at_the_moment_of_the_capture_leaves_lots_and_holds_in_step(network: Network, slow_motion: None) -> None:
+def test_the_end_of_a_hold_at_the_moment_of_the_capture_leaves_lots_and_holds_in_step(
+    network: Network, slow_motion: None
+) -> None:
     offer = make_offer(lots=40)
     for n in range(10):
         ada = make_customer(f"p{n}@example.com")
