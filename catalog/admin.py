@@ -54,11 +54,11 @@ class OfferAdmin(admin.ModelAdmin[Offer]):
     def free(self, offer: Offer) -> int:
         return offer.available_lots
 
-    @admin.action(description=_("Publish the chosen offers"))
+    @admin.action(description=_("Publish the chosen offers"), permissions=["change"])
     def show(self, request: HttpRequest, offers: QuerySet[Offer]) -> None:
         actions.publish(offers=offers, published=True)
 
-    @admin.action(description=_("Pause the chosen offers: they take no new orders"))
+    @admin.action(description=_("Pause the chosen offers: they take no new orders"), permissions=["change"])
     def hide(self, request: HttpRequest, offers: QuerySet[Offer]) -> None:
         actions.publish(offers=offers, published=False)
 

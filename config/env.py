@@ -1,5 +1,6 @@
 """Read the environment: the only module that does. `NAME_FILE` names a file that holds the value of NAME."""
 
+import logging
 import os
 import secrets
 from pathlib import Path
@@ -20,6 +21,13 @@ class Environment(environ.FileAwareEnv):
         except (ValueError, OSError) as error:
             raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from error
         return value.strip() if isinstance(value, str) else value
+
+    def log_level(self, var: str, default: str) -> str:
+        """Return the name of a level of Python's logging."""
+        level = str(self.get_value(var, default=default)).upper()
+        if level not in logging.getLevelNamesMapping():
+            raise ImproperlyConfigured(f"{var} must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {level}.")
+        return level
 
     def database(self, var: str, *, file: Path) -> dict[str, Any]:
         """Return Django's settings for the database that a URL names; without one, for SQLite in `file`."""

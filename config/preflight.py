@@ -15,13 +15,16 @@ from django.conf import settings
 from django.core.checks import ERROR, run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error as DatabaseFailure
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 
 from payments import installation
 from payments.models import Installation
-from payments.registry import REAL_NODES, is_simulated, node
+from payments.rates import fixed_prices
+from payments.registry import REAL_NODES, families, is_simulated, node
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
+SHORTEST_PERIOD = 0.1  # seconds: a timer that fires more often does nothing but fire
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What SQLite says when the disk, and not our code, is at fault.
 DISK_TROUBLE = ("full", "readonly", "unable to open", "disk i/o error", "malformed", "not a database")
@@ -122,10 +125,23 @@ def own_settings() -> None:
         raise CannotStart(
             f"The settings are wrong: NETWORKS must be simulated or real, not {settings.NETWORKS_KIND!r}."
         )
+    own_values()
     wrong = [found for found in run_checks() if found.level >= ERROR and not found.is_silenced()]
     if wrong:
         hint = f" {wrong[0].hint}" if wrong[0].hint else ""
         raise CannotStart(f"The settings are wrong: {wrong[0].msg}{hint} ({wrong[0].id})")
+
+
+def own_values() -> None:
+    """Refuse values of the right type that cannot be meant: a pass every 0 seconds, a price that is none."""
+    for name in ("WATCH_SECONDS", "SIMULATED_BLOCK_SECONDS"):
+        if not SHORTEST_PERIOD <= getattr(settings, name) < float("inf"):
+            raise CannotStart(f"The settings are wrong: {name} must be at least {SHORTEST_PERIOD} seconds.")
+    fixed_prices()
+    try:
+        families()
+    except ValueError as error:
+        raise CannotStart(f"The settings are wrong: USDT_ETHEREUM_CONTRACT: {error}") from error
 
 
 def same_kind() -> None:
@@ -146,6 +162,22 @@ def nodes() -> None:
             node(network)
         except ValueError as error:
             raise CannotStart(f"The settings of {network} ({', '.join(names)}) are wrong: {error}") from error
+
+
+def fit_for_work() -> None:
+    """Refuse to start a worker that could do harm: beside data of another kind, with wrong values, without a node."""
+    own_settings()
+    same_kind()
+    nodes()
+    leave_no_connection_to_inherit()
+
+
+def leave_no_connection_to_inherit() -> None:
+    """Close connections and pools: sockets and pool threads do not survive the fork of a worker process."""
+    for one in connections.all(initialized_only=True):
+        one.close()
+        if isinstance(one, PostgreSQL):
+            one.close_pool()
 
 
 def database_answers() -> None:

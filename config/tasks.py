@@ -5,13 +5,19 @@ from typing import Any
 
 from celery.signals import worker_init
 
-from .preflight import CannotStart, nodes
+from payments.installation import NotThisKind
+
+from .preflight import CannotStart, fit_for_work, in_one_sentence
 
 
 @worker_init.connect
 def look(**_: Any) -> None:
-    """End the worker with one sentence when it could not ask any node."""
+    """End the worker with one sentence when its settings do not fit the database, or when it could not ask any node.
+
+    A worker that was started without NETWORKS=real beside a real installation would write demo prices into it.
+    """
     try:
-        nodes()
-    except CannotStart as refusal:
+        with in_one_sentence():
+            fit_for_work()
+    except (CannotStart, NotThisKind) as refusal:
         sys.exit(str(refusal))

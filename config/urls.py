@@ -3,12 +3,14 @@
 from allauth.account.decorators import secure_admin_login
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.urls import include, path
 
 from . import gallery, health, home
 
-admin.site.unregister([EmailAddress, Authenticator])  # User.email is the only address; factors are their owner's alone
+# User.email is the only address; factors are their owner's alone; the page of a session shows the key that opens it.
+admin.site.unregister([EmailAddress, Authenticator, UserSession])
 # The admin's own form would skip the second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Protocol
 
 from django.conf import settings
@@ -49,7 +49,7 @@ def fixed_prices() -> dict[str, int]:
         try:
             price = Decimal(text) * E8
             valid = price.is_finite() and 0 < price <= HIGHEST and price == int(price)
-        except (InvalidOperation, OverflowError, ValueError):
+        except (ArithmeticError, ValueError):  # no number, or one with an endless exponent
             valid = False
         if not valid:
             raise ImproperlyConfigured(f"FIXED_RATES: {symbol}={text} is not a price in USD above zero.")

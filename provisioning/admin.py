@@ -49,8 +49,8 @@ class RentalAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        rental = get_object_or_404(Rental.objects.select_related("order"), pk=object_id)
-        extra = {"rental": rental, "steps": steps(rental), **(extra_context or {})}
+        rental = self.get_object(request, object_id)
+        extra = {"rental": rental, "steps": steps(rental) if rental else [], **(extra_context or {})}
         return super().change_view(request, object_id, form_url, extra)
 
     def move(self, request: HttpRequest, rental_id: int) -> HttpResponse:

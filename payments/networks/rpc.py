@@ -44,6 +44,8 @@ class Rpc:
 
     def __init__(self, name: str, url: str, provider: Provider, timeout: float = 10.0) -> None:
         parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("The address of a node begins with http:// or https:// and names a host.")
         self.node = f"The {name} node at {parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         self.timeout = timeout
         self.calls = 0

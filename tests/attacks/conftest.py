@@ -26,9 +26,11 @@ def browse(settings: Settings) -> Browse:
 
 @pytest.fixture
 def offer(network: Network) -> Offer:
-    return make_offer()
+    made: Offer = make_offer()
+    return made
 
 
 @pytest.fixture
 def customer(db: None) -> User:
-    return make_customer()
+    made: User = make_customer()
+    return made

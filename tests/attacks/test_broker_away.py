@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from celery import current_app
 from django.core.cache import caches
-from kombu import Connection
+from kombu.connection import Connection
 from pytest_django.fixtures import Settings
 from redis import RedisError
 from story import give, make_customer, make_offer, save_order
@@ -29,7 +29,7 @@ def silent() -> Iterator[int]:
 @pytest.mark.parametrize("refuses", [True, False])
 def test_paying_from_the_balance_does_not_wait(silent: int, refuses: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     port = 1 if refuses else silent
-    monkeypatch.setattr(current_app, "connection_for_write", lambda: Connection(f"redis://127.0.0.1:{port}/0"))
+    monkeypatch.setattr(current_app, "connection_for_write", lambda: Connection(f"redis://127.0.0.1:{port}/0"))  # type: ignore[no-untyped-call]
     customer = make_customer()
     order = save_order(customer, make_offer())
     give(customer, order.total_cents)

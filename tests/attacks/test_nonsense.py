@@ -60,7 +60,7 @@ def test_nonsense_in_any_field(network: Network, offer: Offer, customer: User, b
             for verb in (client.get, client.post):
                 answer = verb(page, fields | {name: text})
                 if answer.status_code >= 500:
-                    faults.append(f"{page} {name}: {answer.exc_info[1]!r:.100}")
+                    faults.append(f"{page} {name}: {answer.status_code}")
     assert not faults
 
 

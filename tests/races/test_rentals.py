@@ -13,7 +13,9 @@ from provisioning import actions
 from provisioning.access import Access
 from provisioning.models import Rental
 
-pytestmark = [pytest.mark.races, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.races, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("slow_motion"),
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -67,6 +67,7 @@ def test_demo_data_started_as_real(
     [
         ({}, "ETHEREUM_RPC_URL and ETHEREUM_XPUB"),
         ({"ETHEREUM_RPC_URL": "http://127.0.0.1:1", "ETHEREUM_XPUB": XPUB[:-1]}, "ETHEREUM_XPUB"),
+        ({"ETHEREUM_RPC_URL": "127.0.0.1:8545", "ETHEREUM_XPUB": XPUB}, "ETHEREUM_RPC_URL"),
     ],
 )
 def test_real_networks_need_a_node_and_a_key(
@@ -85,6 +86,12 @@ def test_real_networks_need_a_node_and_a_key(
         ("DATABASE_URL", "postgres://nobody@127.0.0.1:1/shop", "cannot be reached"),
         ("REDIS_URL", "redis://127.0.0.1:1/0", "cannot be reached"),
         ("WATCH_SECONDS", "often", "WATCH_SECONDS"),
+        ("WATCH_SECONDS", "0", "WATCH_SECONDS"),
+        ("SIMULATED_BLOCK_SECONDS", "-1", "SIMULATED_BLOCK_SECONDS"),
+        ("FIXED_RATES", "ETH=abc", "FIXED_RATES"),
+        ("FIXED_RATES", "ETH=1e30", "FIXED_RATES"),
+        ("USDT_ETHEREUM_CONTRACT", "0x12", "USDT_ETHEREUM_CONTRACT"),
+        ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
     ],
 )

@@ -10,8 +10,6 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
-from django.db import connections
-from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 from gunicorn.app.base import BaseApplication
 
 from accounts.actions import ensure_owner
@@ -47,7 +45,7 @@ class Command(BaseCommand):
             sys.exit(str(refusal))
         except KeyboardInterrupt:
             sys.exit("Stopped before serving.")
-        leave_no_connection_to_inherit()
+        preflight.leave_no_connection_to_inherit()
         Server(bind, workers, self.say).run()
         del lock
 
@@ -91,14 +89,6 @@ class Command(BaseCommand):
     def say(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()
-
-
-def leave_no_connection_to_inherit() -> None:
-    """Close connections and pools: sockets and pool threads do not survive the fork of a worker process."""
-    for connection in connections.all(initialized_only=True):
-        connection.close()
-        if isinstance(connection, PostgreSQL):
-            connection.close_pool()
 
 
 class Server(BaseApplication):
