@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from accounts.models import User
 from balance.actions import debit
@@ -20,7 +21,7 @@ from .choice import Choice, Contact
 from .errors import HeldTooMuch, NotCancellable, NotOffered, OutOfStock, PriceChanged
 from .models import Environment, Hold, Order
 
-ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", "Notebook", "Inference", "Blender", "Other")
+ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", _("Notebook"), _("Inference"), "Blender", _("Other"))
 
 
 def ensure_environments() -> None:
@@ -95,7 +96,7 @@ def refuse_too_many_held(customer: User, lots: int) -> None:
 
 def insert_with_fresh_number(order: Order) -> None:
     """Insert with a number that nobody has; 35 random bits clash about never, but then another is drawn."""
-    for _ in range(5):
+    for _attempt in range(5):
         order.symbols = numbers.draw()
         if Order.objects.filter(symbols=order.symbols).exists():
             continue

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext
+
 from catalog.models import MAX_LOTS, MIN_LOTS, TERMS
 
 NUMBER = re.compile(r"[0-9]{1,3}")  # a longer one is no term and no number of lots
@@ -21,6 +23,11 @@ class Choice:
     environment_code: str = ""
     environment_name: str = ""
     environment_wish: str = ""
+
+    @property
+    def environment_label(self) -> str:
+        """The environment in the reader's language."""
+        return gettext(self.environment_name) if self.environment_name else ""
 
     def query(self) -> str:
         """Return the query string that leads back to this choice."""

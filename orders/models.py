@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from catalog.models import TERMS, Offer
@@ -31,6 +32,11 @@ class Environment(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def label(self) -> str:
+        """The name in the reader's language, if it is one of the usual ones; an operator's own name as it is."""
+        return gettext(self.name)
 
 
 class Order(Stateful):
@@ -116,6 +122,11 @@ class Order(Stateful):
     @property
     def cards(self) -> int:
         return self.lots * self.cards_per_lot
+
+    @property
+    def environment_label(self) -> str:
+        """The environment in the reader's language; its name was not empty when the order was saved, or it is none."""
+        return gettext(self.environment) if self.environment else ""
 
     @property
     def is_payable(self) -> bool:
