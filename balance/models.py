@@ -25,11 +25,16 @@ class Account(models.Model):
     """
 
     customer = models.OneToOneField(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="account"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        verbose_name=_("customer"),
+        related_name="account",
     )
-    house = models.CharField(max_length=16, choices=House.choices, null=True, blank=True, unique=True)
-    balance_cents = models.BigIntegerField(null=True, blank=True)
-    floor_cents = models.BigIntegerField(default=0)
+    house = models.CharField(_("house"), max_length=16, choices=House.choices, null=True, blank=True, unique=True)
+    balance_cents = models.BigIntegerField(_("balance in cents"), null=True, blank=True)
+    floor_cents = models.BigIntegerField(_("floor in cents"), default=0)
 
     class Meta:
         verbose_name = _("account")
@@ -61,14 +66,16 @@ class Movement(models.Model):
         ADJUSTMENT = "adjustment", _("adjustment")
         REVERSAL = "reversal", _("reversal")
 
-    debit = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="debits")
-    credit = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="credits")
-    amount_cents = models.BigIntegerField()
-    kind = models.CharField(max_length=16, choices=Kind.choices)
-    reference = models.CharField(max_length=120, unique=True)
-    reason = models.CharField(max_length=500, blank=True)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(default=timezone.now)
+    debit = models.ForeignKey(Account, on_delete=models.PROTECT, verbose_name=_("debit"), related_name="debits")
+    credit = models.ForeignKey(Account, on_delete=models.PROTECT, verbose_name=_("credit"), related_name="credits")
+    amount_cents = models.BigIntegerField(_("amount in cents"))
+    kind = models.CharField(_("kind"), max_length=16, choices=Kind.choices)
+    reference = models.CharField(_("reference"), max_length=120, unique=True)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("actor"), related_name="+"
+    )
+    at = models.DateTimeField(_("time"), default=timezone.now)
 
     class Meta:
         verbose_name = _("movement")

@@ -10,14 +10,19 @@ from django.utils.translation import gettext_lazy as _
 class Event(models.Model):
     """One thing that happened. Append-only. `thread` names the story it belongs to, e.g. "order:17"."""
 
-    kind = models.CharField(max_length=64)
-    thread = models.CharField(max_length=64, db_index=True)
-    subject = models.CharField(max_length=64)
+    kind = models.CharField(_("kind"), max_length=64)
+    thread = models.CharField(_("thread"), max_length=64, db_index=True)
+    subject = models.CharField(_("subject"), max_length=64)
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_constraint=True
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        verbose_name=_("actor"),
+        related_name="+",
+        db_constraint=True,
     )
-    data = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
-    at = models.DateTimeField(default=timezone.now)
+    data = models.JSONField(_("facts"), default=dict, encoder=DjangoJSONEncoder)
+    at = models.DateTimeField(_("time"), default=timezone.now)
 
     class Meta:
         verbose_name = _("event")
@@ -31,12 +36,12 @@ class Event(models.Model):
 class Delivery(models.Model):
     """One event for one handler. `done_at` is set in the same transaction as the handler's writes."""
 
-    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="deliveries")
-    handler = models.CharField(max_length=128)
-    due_at = models.DateTimeField(default=timezone.now)
-    attempts = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
-    done_at = models.DateTimeField(null=True)
+    event = models.ForeignKey(Event, on_delete=models.PROTECT, verbose_name=_("event"), related_name="deliveries")
+    handler = models.CharField(_("handler"), max_length=128)
+    due_at = models.DateTimeField(_("due"), default=timezone.now)
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    error = models.TextField(_("error"), blank=True)
+    done_at = models.DateTimeField(_("done"), null=True)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("event", "handler"), name="delivery_once"),)

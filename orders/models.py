@@ -19,7 +19,7 @@ from . import numbers
 class Environment(models.Model):
     """A wished starting point for the machine (ORD-2). Operators edit the list; orders keep a copy of the name."""
 
-    code = models.SlugField(unique=True)
+    code = models.SlugField(_("code"), unique=True)
     name = models.CharField(_("name"), max_length=80)
     free_text = models.BooleanField(_("asks for a description"), default=False)
     position = models.PositiveIntegerField(_("position"), default=0)
@@ -65,28 +65,30 @@ class Order(Stateful):
         State.EXPIRED: frozenset(),
     }
 
-    symbols = models.CharField(max_length=numbers.LENGTH, unique=True)
-    customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="orders")
-    form_key = models.UUIDField()
-    state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
-    payment = models.CharField(max_length=8, choices=Payment.choices, default=Payment.NONE)
+    symbols = models.CharField(_("symbols"), max_length=numbers.LENGTH, unique=True)
+    customer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("customer"), related_name="orders"
+    )
+    form_key = models.UUIDField(_("form key"))
+    state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
+    payment = models.CharField(_("payment"), max_length=8, choices=Payment.choices, default=Payment.NONE)
 
-    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, related_name="orders")
-    offer_name = models.CharField(max_length=120)
-    cards_per_lot = models.PositiveSmallIntegerField()
-    term_days = models.PositiveSmallIntegerField()
-    lots = models.PositiveSmallIntegerField()
-    unit_price_cents = models.BigIntegerField()
-    total_cents = models.BigIntegerField()
-    environment = models.CharField(max_length=80)
-    environment_wish = models.CharField(max_length=500, blank=True)
-    first_name = models.CharField(max_length=150)
-    last_name = models.CharField(max_length=150)
-    email = models.EmailField()
+    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, verbose_name=_("offer"), related_name="orders")
+    offer_name = models.CharField(_("offer name"), max_length=120)
+    cards_per_lot = models.PositiveSmallIntegerField(_("cards per lot"))
+    term_days = models.PositiveSmallIntegerField(_("term days"))
+    lots = models.PositiveSmallIntegerField(_("lots"))
+    unit_price_cents = models.BigIntegerField(_("price per lot in cents"))
+    total_cents = models.BigIntegerField(_("total in cents"))
+    environment = models.CharField(_("environment"), max_length=80)
+    environment_wish = models.CharField(_("environment wish"), max_length=500, blank=True)
+    first_name = models.CharField(_("first name"), max_length=150)
+    last_name = models.CharField(_("last name"), max_length=150)
+    email = models.EmailField(_("contact email"))
 
-    created_at = models.DateTimeField(default=timezone.now)
-    settled_at = models.DateTimeField(null=True, blank=True)
-    promised_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    settled_at = models.DateTimeField(_("settled"), null=True, blank=True)
+    promised_until = models.DateTimeField(_("promised until"), null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -143,13 +145,13 @@ class Hold(models.Model):
         HELD = "held", _("held")
         RELEASED = "released", _("released")
 
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="holds")
-    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, related_name="+")
-    lots = models.PositiveSmallIntegerField()
-    state = models.CharField(max_length=8, choices=State.choices, default=State.HELD)
-    until = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    released_at = models.DateTimeField(null=True, blank=True)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, verbose_name=_("order"), related_name="holds")
+    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, verbose_name=_("offer"), related_name="+")
+    lots = models.PositiveSmallIntegerField(_("lots"))
+    state = models.CharField(_("state"), max_length=8, choices=State.choices, default=State.HELD)
+    until = models.DateTimeField(_("until"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    released_at = models.DateTimeField(_("released"), null=True, blank=True)
 
     class Meta:
         constraints = (

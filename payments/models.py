@@ -23,10 +23,10 @@ class Installation(models.Model):
         SIMULATED = "simulated", _("simulated")
         REAL = "real", _("real")
 
-    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
-    identity = models.UUIDField(default=uuid.uuid4)
-    kind = models.CharField(max_length=16, choices=Kind.choices)
-    born_at = models.DateTimeField(default=timezone.now)
+    id = models.PositiveSmallIntegerField(_("number"), primary_key=True, default=1)
+    identity = models.UUIDField(_("identity"), default=uuid.uuid4)
+    kind = models.CharField(_("kind"), max_length=16, choices=Kind.choices)
+    born_at = models.DateTimeField(_("born"), default=timezone.now)
 
     class Meta:
         verbose_name = _("installation")
@@ -49,18 +49,18 @@ class NetworkCursor(models.Model):
         WATCHING = "watching", _("watching")
         STOPPED = "stopped", _("stopped")
 
-    network = models.CharField(max_length=32, primary_key=True)
-    state = models.CharField(max_length=16, choices=State.choices, default=State.WATCHING)
-    genesis = models.CharField(max_length=140, blank=True)
-    fingerprint = models.CharField(max_length=40, blank=True)
-    recent = models.JSONField(default=list)
-    head = models.BigIntegerField(null=True)
-    watched_until = models.DateTimeField(null=True)
-    last_pass_at = models.DateTimeField(null=True)
-    error = models.TextField(blank=True)
-    error_at = models.DateTimeField(null=True)
-    turn = models.BigIntegerField(default=0)
-    leased_until = models.DateTimeField(default=timezone.now)
+    network = models.CharField(_("network"), max_length=32, primary_key=True)
+    state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.WATCHING)
+    genesis = models.CharField(_("genesis"), max_length=140, blank=True)
+    fingerprint = models.CharField(_("fingerprint"), max_length=40, blank=True)
+    recent = models.JSONField(_("recent"), default=list)
+    head = models.BigIntegerField(_("head"), null=True)
+    watched_until = models.DateTimeField(_("watched until"), null=True)
+    last_pass_at = models.DateTimeField(_("last complete pass"), null=True)
+    error = models.TextField(_("error"), blank=True)
+    error_at = models.DateTimeField(_("time of the error"), null=True)
+    turn = models.BigIntegerField(_("turn"), default=0)
+    leased_until = models.DateTimeField(_("leased until"), default=timezone.now)
 
     class Meta:
         verbose_name = _("network")
@@ -77,14 +77,14 @@ class NetworkCursor(models.Model):
 class ReservedAddress(models.Model):
     """A receiving address made ahead by a worker. `seal` signs the row; `issued_at` is set once and for ever."""
 
-    network = models.CharField(max_length=32)
-    index = models.PositiveIntegerField()
-    address = models.CharField(max_length=128)
-    fingerprint = models.CharField(max_length=40)
-    genesis = models.CharField(max_length=140)
-    seal = models.CharField(max_length=64)
-    made_at = models.DateTimeField(default=timezone.now)
-    issued_at = models.DateTimeField(null=True)
+    network = models.CharField(_("network"), max_length=32)
+    index = models.PositiveIntegerField(_("index"))
+    address = models.CharField(_("address"), max_length=128)
+    fingerprint = models.CharField(_("fingerprint"), max_length=40)
+    genesis = models.CharField(_("genesis"), max_length=140)
+    seal = models.CharField(_("seal"), max_length=64)
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+    issued_at = models.DateTimeField(_("issued"), null=True)
 
     class Meta:
         verbose_name = _("reserved address")
@@ -102,11 +102,11 @@ class ReservedAddress(models.Model):
 class RateSample(models.Model):
     """One price from one source, for one whole coin in 10⁻⁸ dollars."""
 
-    source = models.CharField(max_length=32)
-    symbol = models.CharField(max_length=12)
-    price_e8 = models.BigIntegerField()
-    source_at = models.DateTimeField()
-    received_at = models.DateTimeField(default=timezone.now)
+    source = models.CharField(_("source"), max_length=32)
+    symbol = models.CharField(_("symbol"), max_length=12)
+    price_e8 = models.BigIntegerField(_("price"))
+    source_at = models.DateTimeField(_("source's time"))
+    received_at = models.DateTimeField(_("received"), default=timezone.now)
 
     class Meta:
         verbose_name = _("price sample")
@@ -143,28 +143,34 @@ class PaymentIntent(models.Model):
         CREDITED = "credited", _("credited")
         REVIEW = "review", _("in review")
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="intents")
-    customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    form_key = models.UUIDField()
-    method = models.CharField(max_length=32)
-    network = models.CharField(max_length=32)
-    amount = BaseUnitsField()
-    usd_cents = models.BigIntegerField()
-    rate_e8 = models.BigIntegerField()
-    rate_evidence = models.JSONField(default=dict)
-    address = models.OneToOneField(ReservedAddress, on_delete=models.PROTECT, related_name="intent")
-    born_height = models.BigIntegerField(null=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
-    closed_at = models.DateTimeField(null=True)
-    declared_at = models.DateTimeField(null=True)
-    quote = models.CharField(max_length=16, choices=Quote.choices, default=Quote.OPEN)
-    funding = models.CharField(max_length=16, choices=Funding.choices, default=Funding.NONE)
-    settlement = models.CharField(max_length=16, choices=Settlement.choices, default=Settlement.UNSETTLED)
-    late = models.BooleanField(default=False)
-    unwatched = models.BooleanField(default=False)
-    ended_at = models.DateTimeField(null=True)
+    id = models.UUIDField(_("number"), primary_key=True, default=uuid.uuid4)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, verbose_name=_("order"), related_name="intents")
+    customer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("customer"), related_name="+"
+    )
+    form_key = models.UUIDField(_("form key"))
+    method = models.CharField(_("method"), max_length=32)
+    network = models.CharField(_("network"), max_length=32)
+    amount = BaseUnitsField(_("amount"))
+    usd_cents = models.BigIntegerField(_("USD cents"))
+    rate_e8 = models.BigIntegerField(_("rate"))
+    rate_evidence = models.JSONField(_("rate evidence"), default=dict)
+    address = models.OneToOneField(
+        ReservedAddress, on_delete=models.PROTECT, verbose_name=_("address"), related_name="intent"
+    )
+    born_height = models.BigIntegerField(_("born height"), null=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    expires_at = models.DateTimeField(_("valid until"))
+    closed_at = models.DateTimeField(_("closed"), null=True)
+    declared_at = models.DateTimeField(_("declared"), null=True)
+    quote = models.CharField(_("quote"), max_length=16, choices=Quote.choices, default=Quote.OPEN)
+    funding = models.CharField(_("funding"), max_length=16, choices=Funding.choices, default=Funding.NONE)
+    settlement = models.CharField(
+        _("settlement"), max_length=16, choices=Settlement.choices, default=Settlement.UNSETTLED
+    )
+    late = models.BooleanField(_("late"), default=False)
+    unwatched = models.BooleanField(_("unwatched"), default=False)
+    ended_at = models.DateTimeField(_("ended"), null=True)
 
     class Meta:
         verbose_name = _("payment instructions")
@@ -212,22 +218,24 @@ class ChainTransfer(models.Model):
         Status.FINAL: frozenset(),
     }
 
-    network = models.CharField(max_length=32)
-    txid = models.CharField(max_length=128)
-    position = models.CharField(max_length=64)
-    intent = models.ForeignKey(PaymentIntent, on_delete=models.PROTECT, related_name="transfers")
-    method = models.CharField(max_length=32, blank=True)
-    contract = models.CharField(max_length=128, blank=True)
-    amount = BaseUnitsField()
-    dust = models.BooleanField(default=False)
-    first_seen_at = models.DateTimeField(default=timezone.now)
-    status = models.CharField(max_length=16, choices=Status.choices, default=Status.SEEN)
-    block_height = models.BigIntegerField(null=True)
-    block_hash = models.CharField(max_length=128, blank=True)
-    block_time = models.DateTimeField(null=True)
-    confirmations = models.PositiveIntegerField(default=0)
-    finalized = models.BooleanField(default=False)
-    credited = models.BooleanField(default=False)
+    network = models.CharField(_("network"), max_length=32)
+    txid = models.CharField(_("transaction id"), max_length=128)
+    position = models.CharField(_("position"), max_length=64)
+    intent = models.ForeignKey(
+        PaymentIntent, on_delete=models.PROTECT, verbose_name=_("intent"), related_name="transfers"
+    )
+    method = models.CharField(_("method"), max_length=32, blank=True)
+    contract = models.CharField(_("contract"), max_length=128, blank=True)
+    amount = BaseUnitsField(_("amount"))
+    dust = models.BooleanField(_("dust"), default=False)
+    first_seen_at = models.DateTimeField(_("first seen"), default=timezone.now)
+    status = models.CharField(_("status"), max_length=16, choices=Status.choices, default=Status.SEEN)
+    block_height = models.BigIntegerField(_("block height"), null=True)
+    block_hash = models.CharField(_("block hash"), max_length=128, blank=True)
+    block_time = models.DateTimeField(_("block time"), null=True)
+    confirmations = models.PositiveIntegerField(_("confirmations"), default=0)
+    finalized = models.BooleanField(_("finalized"), default=False)
+    credited = models.BooleanField(_("credited"), default=False)
 
     objects = TransferQuerySet.as_manager()
 
@@ -259,17 +267,25 @@ class Allocation(models.Model):
         LOCKED = "locked", _("promised rate")
         MARKET = "market", _("market rate")
 
-    transfer = models.ForeignKey(ChainTransfer, on_delete=models.PROTECT, related_name="allocations")
-    episode = models.PositiveIntegerField(default=1)
-    live = models.BooleanField(default=True)
-    intent = models.ForeignKey(PaymentIntent, on_delete=models.PROTECT, related_name="allocations")
-    customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    locked_amount = BaseUnitsField()
-    market_amount = BaseUnitsField()
-    market_rate_e8 = models.BigIntegerField(null=True)
-    usd_cents = models.BigIntegerField()
-    movement = models.OneToOneField(Movement, null=True, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(default=timezone.now)
+    transfer = models.ForeignKey(
+        ChainTransfer, on_delete=models.PROTECT, verbose_name=_("transfer"), related_name="allocations"
+    )
+    episode = models.PositiveIntegerField(_("episode"), default=1)
+    live = models.BooleanField(_("live"), default=True)
+    intent = models.ForeignKey(
+        PaymentIntent, on_delete=models.PROTECT, verbose_name=_("intent"), related_name="allocations"
+    )
+    customer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("customer"), related_name="+"
+    )
+    locked_amount = BaseUnitsField(_("locked amount"))
+    market_amount = BaseUnitsField(_("market amount"))
+    market_rate_e8 = models.BigIntegerField(_("market rate"), null=True)
+    usd_cents = models.BigIntegerField(_("USD cents"))
+    movement = models.OneToOneField(
+        Movement, null=True, on_delete=models.PROTECT, verbose_name=_("movement"), related_name="+"
+    )
+    at = models.DateTimeField(_("time"), default=timezone.now)
 
     class Meta:
         verbose_name = _("allocation")
@@ -297,14 +313,16 @@ class ReviewItem(models.Model):
         AMOUNT = "amount_unbelievable", _("a transfer is worth more than can be believed")
         ASSET = "other_asset", _("an asset arrived that was not asked for")
 
-    reason = models.CharField(max_length=32, choices=Reason.choices)
-    subject = models.CharField(max_length=64)
-    facts = models.JSONField(default=dict)
-    suggestion = models.CharField(max_length=300, blank=True)
-    opened_at = models.DateTimeField(default=timezone.now)
-    decided_at = models.DateTimeField(null=True)
-    decision = models.CharField(max_length=300, blank=True)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(_("reason"), max_length=32, choices=Reason.choices)
+    subject = models.CharField(_("subject"), max_length=64)
+    facts = models.JSONField(_("facts"), default=dict)
+    suggestion = models.CharField(_("suggestion"), max_length=300, blank=True)
+    opened_at = models.DateTimeField(_("opened"), default=timezone.now)
+    decided_at = models.DateTimeField(_("decided"), null=True)
+    decision = models.CharField(_("decision"), max_length=300, blank=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("actor"), related_name="+"
+    )
 
     class Meta:
         verbose_name = _("review item")

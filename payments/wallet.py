@@ -82,7 +82,7 @@ def row(sent: Sent) -> dict[str, object]:
         "symbol": chosen.asset.symbol if chosen else sent.payment.contract or "",
         "network_name": chosen.family.name if chosen else NETWORK,
         "address": chosen.family.display(sent.payment.address) if chosen else sent.payment.address,
-        "at": sent.block.time if sent.block else None,
+        "at": sent.sent_at,
         "meaning": "good" if included else "waiting",
         "word": _("in a block") if included else _("waiting for a block"),
     }

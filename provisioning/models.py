@@ -39,8 +39,8 @@ class Rental(Stateful):
         State.ENDED: frozenset(),
     }
 
-    order = models.OneToOneField(Order, on_delete=models.PROTECT, related_name="rental")
-    token = models.UUIDField(default=uuid.uuid4, unique=True)
+    order = models.OneToOneField(Order, on_delete=models.PROTECT, verbose_name=_("order"), related_name="rental")
+    token = models.UUIDField(_("token"), default=uuid.uuid4, unique=True)
     state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.QUEUED)
     host = models.CharField(_("host"), max_length=200, blank=True)
     planned_start_at = models.DateTimeField(_("planned start"), null=True, blank=True)
@@ -49,8 +49,8 @@ class Rental(Stateful):
     ends_at = models.DateTimeField(_("ends"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     wiped_at = models.DateTimeField(_("wiped"), null=True, blank=True)
-    access = EncryptedTextField(blank=True, default="")
-    created_at = models.DateTimeField(default=timezone.now)
+    access = EncryptedTextField(_("access"), blank=True, default="")
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
 
     class Meta:
         verbose_name = _("rental")

@@ -38,7 +38,7 @@ CREATE TABLE payments (
 BLOCK_AT = "SELECT height, hash, time FROM blocks WHERE height = ? AND height <= ?"
 BLOCK_WITH = "SELECT height, hash, time FROM blocks WHERE hash = ? AND height <= ?"
 PAYMENTS = """
-SELECT p.txid, p.position, p.address, p.amount, p.method, p.contract, b.height, b.hash, b.time
+SELECT p.txid, p.position, p.address, p.amount, p.method, p.contract, t.sent, b.height, b.hash, b.time
 FROM transactions t JOIN payments p ON p.txid = t.txid LEFT JOIN blocks b ON b.height = t.height AND b.height <= ?
 """
 
@@ -55,11 +55,12 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A payment as the chain shows it. `block` is none while it waits in the pool."""
+    """A payment as the chain shows it, and when its wallet sent it. `block` is none while it waits in the pool."""
 
     txid: str
     position: str
     payment: Payment
+    sent_at: datetime
     block: Block | None
 
 
@@ -260,10 +261,11 @@ def _block(height: int, block_hash: str, time: int) -> Block:
     return Block(height, block_hash, EPOCH + time * MICROSECOND)
 
 
-def _sent(row: tuple[str, str, str, str, str | None, str | None, int | None, str, int]) -> Sent:
-    txid, position, address, amount, method, contract, height, block_hash, time = row
+def _sent(row: tuple[str, str, str, str, str | None, str | None, int, int | None, str, int]) -> Sent:
+    txid, position, address, amount, method, contract, sent, height, block_hash, time = row
     payment = Payment(address, int(amount), method, contract)
-    return Sent(txid, position, payment, None if height is None else _block(height, block_hash, time))
+    block = None if height is None else _block(height, block_hash, time)
+    return Sent(txid, position, payment, EPOCH + sent * MICROSECOND, block)
 
 
 def _head(connection: sqlite3.Connection, lag: int) -> Block:
