@@ -1,6 +1,9 @@
 """Timers of orders: each finds its work in the database and does one order per transaction."""
 
+import logging
+from collections.abc import Callable, Iterable
 from datetime import timedelta
+from functools import partial
 
 from celery import shared_task
 from django.conf import settings
@@ -9,18 +12,29 @@ from django.utils import timezone
 from . import actions
 from .models import Hold, Order
 
+log = logging.getLogger(__name__)
+
 
 @shared_task
 def end_holds() -> None:
     now = timezone.now()
     ended = Hold.objects.filter(state=Hold.State.HELD, until__lt=now).order_by("until")[:500]
-    for order_id in list(ended.values_list("order_id", flat=True)):
-        actions.end_hold(order_id, now=now)
+    each(ended.values_list("order_id", flat=True), partial(actions.end_hold, now=now))
 
 
 @shared_task
 def expire_orders() -> None:
-    before = timezone.now() - timedelta(days=settings.ORDER_EXPIRY_DAYS)
-    old = Order.objects.filter(state=Order.State.OPEN, created_at__lt=before).order_by("created_at")[:500]
-    for order_id in list(old.values_list("pk", flat=True)):
-        actions.expire_order(order_id, created_before=before)
+    now = timezone.now()
+    before = now - timedelta(days=settings.ORDER_EXPIRY_DAYS)
+    old = Order.objects.filter(state=Order.State.OPEN, payment=Order.Payment.NONE, created_at__lt=before)
+    unpromised = old.exclude(promised_until__gt=now).order_by("created_at")[:500]
+    each(unpromised.values_list("pk", flat=True), partial(actions.expire_order, created_before=before))
+
+
+def each(order_ids: Iterable[int], work: Callable[[int], object]) -> None:
+    """Do the work for each order; one that fails does not keep the others waiting."""
+    for order_id in list(order_ids):
+        try:
+            work(order_id)
+        except Exception:
+            log.exception("order %s", order_id)
