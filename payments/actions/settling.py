@@ -95,7 +95,7 @@ def fact_of(transfer: ChainTransfer) -> Fact:
 
 
 def watched_until(network: str) -> datetime | None:
-    """Return until when the network was watched: the time of the last block, or when we read it if that is earlier.
+    """Return until when the network was watched: the last block's time, or when we read it if that is earlier.
 
     A block may claim a time that has not come; what happens until then was not watched yet.
     """

@@ -205,7 +205,7 @@ def test_one_reference_used_by_eight_workers_is_one_movement(network: Network) -
             return credit(
                 ada,
                 700,
-                house=House.RECEIVED,
+                house=House.ADJUSTMENTS,
                 kind=Movement.Kind.ADJUSTMENT,
                 reference="once",
                 actor=ada,
