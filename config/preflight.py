@@ -69,6 +69,8 @@ def database_sentence(error: DatabaseFailure) -> str:
 def address(bind: str) -> None:
     """Refuse an address that cannot be bound, above all a port that somebody else listens on."""
     if bind.startswith("unix:"):
+        if not settings.ALLAUTH_TRUSTED_PROXY_COUNT:
+            raise CannotStart(f"At {bind} every client is nameless and nobody could sign in: set TRUSTED_PROXY_COUNT.")
         return
     host, _, port = bind.rpartition(":")
     if not port.isdecimal() or not 0 < int(port) < 65536:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from config import preflight
+
 # The account key of a mnemonic that everybody knows.
 XPUB = "xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt"
 Contents = Callable[[Path], dict[str, object]]
@@ -103,3 +105,9 @@ def test_wrong_setting(
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, part)
     assert contents(folder) == before
+
+
+def test_a_socket_without_a_proxy(tmp_path: Path) -> None:
+    """Clients of a socket have no address, and guesses of passwords could not be counted: sign-in would answer 403."""
+    with pytest.raises(preflight.CannotStart, match="TRUSTED_PROXY_COUNT"):
+        preflight.address(f"unix:{tmp_path / 'gridlot.sock'}")
