@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from functools import partial
 
 from celery import shared_task
 from django.conf import settings
@@ -19,7 +18,7 @@ log = logging.getLogger(__name__)
 def end_holds() -> None:
     now = timezone.now()
     ended = Hold.objects.filter(state=Hold.State.HELD, until__lt=now).order_by("until")[:500]
-    each(ended.values_list("order_id", flat=True), partial(actions.end_hold, now=now))
+    each(ended.values_list("order_id", flat=True), lambda order_id: actions.end_hold(order_id, now=now))
 
 
 @shared_task
@@ -27,14 +26,14 @@ def expire_orders() -> None:
     now = timezone.now()
     before = now - timedelta(days=settings.ORDER_EXPIRY_DAYS)
     old = Order.objects.filter(state=Order.State.OPEN, payment=Order.Payment.NONE, created_at__lt=before)
-    unpromised = old.exclude(promised_until__gt=now).order_by("created_at")[:500]
-    each(unpromised.values_list("pk", flat=True), partial(actions.expire_order, created_before=before))
+    ripe = old.exclude(promised_until__gt=now).exclude(holds__state=Hold.State.HELD).order_by("created_at")[:500]
+    each(ripe.values_list("pk", flat=True), lambda order_id: actions.expire_order(order_id, created_before=before))
 
 
-def each(order_ids: Iterable[int], work: Callable[[int], object]) -> None:
-    """Do the work for each order; one that fails does not keep the others waiting."""
+def each(order_ids: Iterable[int], act: Callable[[int], object]) -> None:
+    """Do every order; one that fails does not keep the others waiting."""
     for order_id in list(order_ids):
         try:
-            work(order_id)
+            act(order_id)
         except Exception:
-            log.exception("order %s", order_id)
+            log.exception("order %s could not be worked on", order_id)

@@ -17,7 +17,10 @@ log = logging.getLogger(__name__)
 @shared_task
 def watch_all() -> None:
     for network in families():
-        watcher.watch(network)
+        try:
+            watcher.watch(network)
+        except Exception:  # what one network does must not keep the others waiting
+            log.exception("%s could not be watched", network)
 
 
 @shared_task

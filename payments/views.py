@@ -20,6 +20,7 @@ from orders.queries import own_order
 
 from . import queries
 from .actions import intents
+from .errors import NotPayable
 from .forms import ChooseForm
 from .models import PaymentIntent
 from .pages import page_of, pages_of
@@ -31,6 +32,9 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
     """Offer the methods with the amount each would ask for, and make the instructions."""
     customer = cast(User, request.user)
     order = own_order(customer, number)
+    if not order.is_payable:
+        messages.info(request, str(NotPayable()))
+        return redirect("orders:detail", order.number)
     refusal = ""
     if request.method == "POST":
         form = ChooseForm(request.POST)

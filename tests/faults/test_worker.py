@@ -29,7 +29,7 @@ from payments.models import ReservedAddress
 from provisioning.models import Rental
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
-POINTS = 30
+POINTS = 24
 
 
 @dataclass

@@ -189,6 +189,18 @@ def test_case_s10_an_order_that_is_paid_never_loses_its_lots(ada: User, h100: Of
     assert (free(h100), order.state) == (9, "settled")
 
 
+def test_one_order_that_fails_keeps_no_other_waiting(ada: User, h100: Offer) -> None:
+    orders = [place(ada) for _ in range(3)]
+    Hold.objects.update(until=timezone.now() - timedelta(seconds=1))
+    Offer.objects.update(taken=2)  # a row that somebody spoiled: the third release can't be right
+    end_holds()
+    assert Hold.objects.filter(state="released").count() == 2
+    Hold.objects.filter(state="held").delete()
+    Order.objects.filter(pk=orders[0].pk).update(created_at=timezone.now() - timedelta(days=20))
+    expire_orders()
+    assert Order.objects.get(pk=orders[0].pk).state == "expired"
+
+
 def test_ord_9_an_unpaid_order_is_cancelled_once_and_gives_its_lots_back_once(ada: User, h100: Offer) -> None:
     order = place(ada, replace(CHOICE, lots=3))
     actions.cancel_order(order.pk, actor=ada)

@@ -10,10 +10,11 @@ from story import ask, books_are_right, cursor, kinds, make_operator
 from balance.models import Movement
 from payments.actions import watching
 from payments.errors import NetworkUnwatched
-from payments.models import Allocation, ChainTransfer, PaymentIntent, ReservedAddress, ReviewItem
+from payments.models import Allocation, ChainTransfer, Installation, PaymentIntent, ReservedAddress, ReviewItem
 from payments.networks.base import Block, Transfer
 from payments.pages import page_of
 from payments.registry import method
+from payments.seals import seal
 
 Quote, Funding, Settlement = PaymentIntent.Quote, PaymentIntent.Funding, PaymentIntent.Settlement
 Status = ChainTransfer.Status
@@ -302,6 +303,19 @@ def test_addresses_swapped_between_two_customers_credit_neither(shop: Any) -> No
     shop.block(4)
     assert not Movement.objects.exists()
     assert ReviewItem.objects.filter(reason="address_mismatch").count() == 2
+
+
+def test_an_address_that_our_key_does_not_derive_credits_nothing_even_under_a_right_seal(shop: Any) -> None:
+    """Who took over the web process has the key of the seals, and still not the worker's key."""
+    intent = shop.ask(shop.order())
+    row = ReservedAddress.objects.get(intent=intent)
+    row.address = "0x" + "d" * 40
+    row.seal = seal(row, Installation.objects.get())
+    row.save(update_fields=["address", "seal"])
+    shop.network.pay(PaymentIntent.objects.get(pk=intent.pk))
+    shop.block(4)
+    assert not Movement.objects.exists()
+    assert ReviewItem.objects.get().reason == "address_mismatch"
 
 
 def test_a_pass_that_lost_its_turn_writes_nothing(shop: Any) -> None:

@@ -166,6 +166,18 @@ def test_other_people_s_instructions_do_not_exist(shop: Any, client: Any) -> Non
     assert (intent.declared_at, intent.quote) == (None, "open")
 
 
+def test_a_closed_order_is_led_to_its_page_with_the_reason(shop: Any, client: Any) -> None:
+    from orders.actions import cancel_order
+
+    order = shop.order()
+    cancel_order(order.pk, actor=shop.customer)
+    client.force_login(shop.customer)
+    url = reverse("payments:choose", args=[order.number])
+    for response in (client.get(url, follow=True), client.post(url, {"method": "eth"}, follow=True)):
+        assert response.redirect_chain[0][0] == reverse("orders:detail", args=[order.number])
+        assert "be paid any more" in response.content.decode()
+
+
 def test_a_get_changes_nothing(shop: Any, client: Any, django_assert_num_queries: Any) -> None:
     intent = shop.ask(shop.order())
     client.force_login(shop.customer)

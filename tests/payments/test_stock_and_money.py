@@ -289,6 +289,7 @@ def test_an_order_expires_after_14_days_never_while_a_promise_may_be_kept(shop: 
     shop.look_at_holds()
     assert hold(order).state == "released"
     expire_orders()
+    assert not orders.expire_order(order.pk, created_before=timezone.now())
     assert fresh(order).state == "open"
     shop.network.pay(second)
     shop.block(3)
