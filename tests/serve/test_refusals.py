@@ -94,6 +94,8 @@ def test_real_networks_need_a_node_and_a_key(
         ("FIXED_RATES", "ETH=1e30", "FIXED_RATES"),
         ("USDT_ETHEREUM_CONTRACT", "0x12", "USDT_ETHEREUM_CONTRACT"),
         ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
+        ("SECRET_KEY", "short", "SECRET_KEY"),
+        ("ADDRESS_SEAL_KEY", "changeme", "ADDRESS_SEAL_KEY"),
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
     ],
 )
