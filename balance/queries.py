@@ -1,8 +1,9 @@
 """Reads of the ledger."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Case, F, Q, QuerySet, Sum, When
 
 from accounts.models import User
 
@@ -24,13 +25,32 @@ def available_cents(customer: User) -> int:
     return max(account.balance_cents or 0, 0) if account else 0
 
 
-def statement(customer: User) -> list[Row]:
-    """Return every movement of the customer, newest first, each with the running balance."""
+def movements_of(customer: User) -> QuerySet[Movement]:
+    """Return every movement of the customer, newest first.
+
+    By the account's own key: through the customer of either side the whole ledger would be read.
+    """
+    account = Account.objects.filter(customer=customer).first()
+    if account is None:
+        return Movement.objects.none()
+    return Movement.objects.filter(Q(debit=account) | Q(credit=account)).select_related("credit").order_by("-id")
+
+
+def statement(customer: User, movements: Sequence[Movement] | None = None) -> list[Row]:
+    """Return movements, neighbours and newest first, with the running balance: all by default."""
+    everything = movements_of(customer)
+    chosen = list(everything if movements is None else movements)
+    balance = balance_after(customer, everything, chosen[0]) if chosen else 0
     rows: list[Row] = []
-    balance = 0
-    movements = Movement.objects.filter(Q(debit__customer=customer) | Q(credit__customer=customer))
-    for movement in movements.select_related("credit").order_by("id"):
+    for movement in chosen:
         amount = movement.amount_cents if movement.credit.customer_id == customer.pk else -movement.amount_cents
-        balance += amount
         rows.append(Row(movement, amount, balance))
-    return rows[::-1]
+        balance -= amount
+    return rows
+
+
+def balance_after(customer: User, everything: QuerySet[Movement], movement: Movement) -> int:
+    """Return the balance after one of the customer's movements, from the movements alone."""
+    signed = Case(When(credit__customer=customer, then=F("amount_cents")), default=-F("amount_cents"))
+    total = everything.filter(id__lte=movement.pk).aggregate(total=Sum(signed))["total"]
+    return int(total or 0)

@@ -1,6 +1,7 @@
 from typing import cast
 
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -8,13 +9,17 @@ from accounts.models import User
 
 from . import queries
 
+PER_PAGE = 50
+
 
 @login_required
 def statement(request: HttpRequest) -> HttpResponse:
-    """Show what is available and every movement with its running balance (BAL-4)."""
+    """Show what is available and the movements with their running balance, newest first (BAL-4)."""
     customer = cast(User, request.user)
-    return render(
-        request,
-        "balance/statement.html",
-        {"available_cents": queries.available_cents(customer), "rows": queries.statement(customer)},
-    )
+    page = Paginator(queries.movements_of(customer), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "available_cents": queries.available_cents(customer),
+        "rows": queries.statement(customer, list(page)),
+        "page_obj": page,
+    }
+    return render(request, "balance/statement.html", context)

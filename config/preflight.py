@@ -24,6 +24,7 @@ from payments.rates import fixed_prices
 from payments.registry import REAL_NODES, families, is_simulated, node
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
+SHORTEST_KEY = 32  # characters: a shorter one can be guessed, and with it sessions, addresses, access are forged
 SHORTEST_PERIOD = 0.1  # seconds: a timer that fires more often does nothing but fire
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What SQLite says when the disk, and not our code, is at fault.
@@ -69,6 +70,8 @@ def database_sentence(error: DatabaseFailure) -> str:
 def address(bind: str) -> None:
     """Refuse an address that cannot be bound, above all a port that somebody else listens on."""
     if bind.startswith("unix:"):
+        if not settings.ALLAUTH_TRUSTED_PROXY_COUNT:
+            raise CannotStart(f"At {bind} every client is nameless and nobody could sign in: set TRUSTED_PROXY_COUNT.")
         return
     host, _, port = bind.rpartition(":")
     if not port.isdecimal() or not 0 < int(port) < 65536:
@@ -137,6 +140,15 @@ def own_values() -> None:
     for name in ("WATCH_SECONDS", "SIMULATED_BLOCK_SECONDS"):
         if not SHORTEST_PERIOD <= getattr(settings, name) < float("inf"):
             raise CannotStart(f"The settings are wrong: {name} must be at least {SHORTEST_PERIOD} seconds.")
+    for name, key in (
+        ("SECRET_KEY", settings.SECRET_KEY),
+        ("ADDRESS_SEAL_KEY", settings.ADDRESS_SEAL_KEY),
+        *(("FIELD_KEYS", key) for key in settings.FIELD_KEYS),
+    ):
+        if len(key) < SHORTEST_KEY:
+            raise CannotStart(
+                f"The settings are wrong: {name} needs at least {SHORTEST_KEY} characters that are random."
+            )
     fixed_prices()
     try:
         families()

@@ -6,6 +6,7 @@ from typing import Any
 
 import django_stubs_ext
 from django.utils.csp import CSP
+from psycopg import IsolationLevel
 
 from .env import BASE_DIR, data_dir, env, local_secret
 
@@ -108,7 +109,10 @@ if "sqlite3" in _database["ENGINE"]:
     }
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # a file: threads and processes need real locks
 else:
-    _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+    # Eight web threads, and the embedded worker and beat.
+    _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
+    # Whatever the server's default is: "lock, then look again" means to see what others have committed meanwhile.
+    _database["OPTIONS"]["isolation_level"] = IsolationLevel.READ_COMMITTED
     _database["CONN_MAX_AGE"] = 0  # must be 0 with psycopg's pool
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -292,6 +296,9 @@ MARKUP_BASIS_POINTS = {"volatile": 100, "stable": 30}
 INTENT_MINUTES = {"volatile": 15, "stable": 60}
 # LIVE_INTENTS_LIMIT: live payment instructions of one order.
 LIVE_INTENTS_LIMIT = 3
+# INTENTS_PER_HOUR: payment instructions of one customer. Each uses up an address for ever: without a limit one person
+# empties the reserve for all, and drives the index beyond what the operator's wallet looks at (its gap limit).
+INTENTS_PER_HOUR = 20
 # TOLERANCE_*: an amount short by no more than this counts as whole: wallets cut digits. (basis points, cents)
 TOLERANCE_VOLATILE = (50, 200)
 TOLERANCE_STABLE = (10, 50)

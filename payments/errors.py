@@ -64,6 +64,11 @@ class TooManyLive(Refused):
         )
 
 
+class TooManyMade(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("You asked for many payment instructions within an hour. Use one of them, or wait a while."))
+
+
 class NotPayable(Refused):
     def __init__(self) -> None:
         super().__init__(_("This order can't be paid any more: it is paid, cancelled or expired."))

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from cryptography.fernet import InvalidToken
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -99,8 +100,12 @@ def show_access(rental_id: int, *, actor: User) -> Access:
         rental = locked_rental(rental_id)
         if rental.state != State.ACTIVE:
             raise NotPossible(_("Access is shown while the rental is active."))
+        try:
+            access = load(rental.access or "")
+        except InvalidToken as lost:
+            raise NotPossible(_("The access information can't be opened at the moment. Ask support.")) from lost
         record("access.shown", subject=rental, thread=rental.order, actor=actor)
-        return load(rental.access or "")
+        return access
 
 
 def end(rental_id: int, *, actor: User) -> Rental:

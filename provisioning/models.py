@@ -14,6 +14,13 @@ from events.stateful import Stateful
 from orders.models import Order
 
 
+class RentalManager(models.Manager["Rental"]):
+    """Reads rentals without their access: it is opened where it is asked for, and nowhere else."""
+
+    def get_queryset(self) -> models.QuerySet["Rental"]:
+        return super().get_queryset().defer("access")
+
+
 class Rental(Stateful):
     """The machine of one order. It exists once the order is settled and holds its lots (PRV-1).
 
@@ -51,6 +58,8 @@ class Rental(Stateful):
     wiped_at = models.DateTimeField(_("wiped"), null=True, blank=True)
     access = EncryptedTextField(_("access"), blank=True, default="")
     created_at = models.DateTimeField(_("created"), default=timezone.now)
+
+    objects = RentalManager()
 
     class Meta:
         verbose_name = _("rental")

@@ -51,6 +51,7 @@ def make(order_id: int, method: Method, form_key: uuid.UUID, actor: User) -> Pay
         live = live_intents(order)
         if len(live) >= settings.LIVE_INTENTS_LIMIT:
             raise errors.TooManyLive(settings.LIVE_INTENTS_LIMIT)
+        refuse_too_many_made(actor, now)
         intent = promise(order, method, form_key, now)
         if not hold_again(order, until=intent.expires_at, actor=actor):
             raise errors.NothingLeft
@@ -72,6 +73,13 @@ def live_intents(order: Order) -> list[PaymentIntent]:
     """Return the order's promises that have not really ended, locked, oldest first."""
     rows = PaymentIntent.objects.select_for_update(of=("self",), no_key=True)
     return list(rows.filter(order=order, ended_at=None).order_by("created_at", "pk"))
+
+
+def refuse_too_many_made(customer: User, now: datetime) -> None:
+    """Refuse a customer who asks, cancels and asks again: each promise uses up an address for ever."""
+    made = PaymentIntent.objects.filter(customer=customer, created_at__gt=now - timedelta(hours=1)).count()
+    if made >= settings.INTENTS_PER_HOUR:
+        raise errors.TooManyMade
 
 
 def promise(order: Order, method: Method, form_key: uuid.UUID, now: datetime) -> PaymentIntent:

@@ -16,11 +16,12 @@ def open_review(
     **facts: str,
 ) -> None:
     """Open a review item, once per subject and reason while it is undecided. Call it in a transaction."""
+    name = subject_of(subject)
+    if ReviewItem.objects.filter(reason=reason, subject=name, decided_at=None).exists():
+        return  # asked again at every pass: without a look each would be an error in the log of PostgreSQL
     try:
         with transaction.atomic():
-            item = ReviewItem.objects.create(
-                reason=reason, subject=subject_of(subject), suggestion=suggestion, facts=facts
-            )
+            item = ReviewItem.objects.create(reason=reason, subject=name, suggestion=suggestion, facts=facts)
     except IntegrityError:
         return
     record("review.opened", subject=item, thread=thread or subject, actor=None, reason=str(reason), **facts)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from config import preflight
+
 # The account key of a mnemonic that everybody knows.
 XPUB = "xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt"
 Contents = Callable[[Path], dict[str, object]]
@@ -92,6 +94,8 @@ def test_real_networks_need_a_node_and_a_key(
         ("FIXED_RATES", "ETH=1e30", "FIXED_RATES"),
         ("USDT_ETHEREUM_CONTRACT", "0x12", "USDT_ETHEREUM_CONTRACT"),
         ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
+        ("SECRET_KEY", "short", "SECRET_KEY"),
+        ("ADDRESS_SEAL_KEY", "changeme", "ADDRESS_SEAL_KEY"),
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
     ],
 )
@@ -103,3 +107,9 @@ def test_wrong_setting(
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, part)
     assert contents(folder) == before
+
+
+def test_a_socket_without_a_proxy(tmp_path: Path) -> None:
+    """Clients of a socket have no address, and guesses of passwords could not be counted: sign-in would answer 403."""
+    with pytest.raises(preflight.CannotStart, match="TRUSTED_PROXY_COUNT"):
+        preflight.address(f"unix:{tmp_path / 'gridlot.sock'}")
