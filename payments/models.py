@@ -294,6 +294,7 @@ class ReviewItem(models.Model):
         STOPPED = "network_stopped", _("a network stopped: another chain, or a reorganisation too deep")
         ADDRESS = "address_mismatch", _("an address is not the one that our key derives")
         CHANGED = "transfer_changed", _("a transfer came again with another amount or address")
+        AMOUNT = "amount_unbelievable", _("a transfer is worth more than can be believed")
         ASSET = "other_asset", _("an asset arrived that was not asked for")
 
     reason = models.CharField(max_length=32, choices=Reason.choices)

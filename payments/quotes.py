@@ -8,6 +8,8 @@ from money.units import round_up
 
 E8_PER_CENT = 10**6
 BASIS = 10_000
+# A hundred million dollars in one transfer is a fault. It also keeps balances far from what a column holds.
+BELIEVED_CENTS = 10**10
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ def watch(network: str) -> bool:
     except watching.LostTurn:
         log.info("%s: another watcher was quicker", network)
         return False
+    except Exception as error:  # a fault of ours: it shows beside the network, and the next pass may begin at once
+        watching.note_error(network, cursor.turn, f"{type(error).__name__}: {error}")
+        raise
 
 
 def read_safely(network: str, turn: int, node: Node) -> bool | None:
@@ -64,7 +67,8 @@ def read(network: str, turn: int, node: Node) -> None:
         watching.record_batch(network, turn, batch)
         if not batch.more:
             break
-    rows = list(queries.open_work(network, timezone.now()).exclude(status=ChainTransfer.Status.FINAL))
+    work = queries.open_work(network, timezone.now()).exclude(status=ChainTransfer.Status.FINAL)
+    rows = list(work.select_related("intent__address"))
     if rows:
         watching.record_confirmations(
             network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True))

@@ -95,7 +95,13 @@ def fact_of(transfer: ChainTransfer) -> Fact:
 
 
 def watched_until(network: str) -> datetime | None:
-    return NetworkCursor.objects.values_list("watched_until", flat=True).get(pk=network)
+    """Return until when the network was watched: the last block's time, or when we read it if that is earlier.
+
+    A block may claim a time that has not come; what happens until then was not watched yet.
+    """
+    cursor = NetworkCursor.objects.get(pk=network)
+    known = [at for at in (cursor.watched_until, cursor.last_pass_at) if at]
+    return min(known) if cursor.watched_until else None
 
 
 def may_credit(intent: PaymentIntent, standing: Standing, derived: str | None) -> bool:
@@ -157,7 +163,7 @@ def pay_order(intent: PaymentIntent, promise: Promise, *, secured: bool, had_lot
 def priced(
     intent: PaymentIntent, method: Method, split: list[Share], transfers: dict[int, ChainTransfer], now: datetime
 ) -> list[Credited]:
-    """Price the market's part of each share; a share whose market price is unknown waits."""
+    """Price the market's part of each share. One without a market price waits, one beyond belief waits for a person."""
     result = []
     for share in split:
         rate = None
@@ -167,8 +173,25 @@ def priced(
             if rate is None:
                 continue
         extra = quotes.cents_for(share.market, rate, method.asset.decimals) if rate else 0
-        result.append(Credited(share, rate, share.locked_cents + extra))
+        cents = share.locked_cents + extra
+        if cents > quotes.BELIEVED_CENTS:
+            ask_about_amount(intent, transfers[share.fact.id])
+        else:
+            result.append(Credited(share, rate, cents))
     return result
+
+
+def ask_about_amount(intent: PaymentIntent, transfer: ChainTransfer) -> None:
+    """Put before a person that a transfer is worth more than anybody pays: a fault of a contract, a price or a node."""
+    if intent.settlement == Settlement.UNSETTLED:
+        intent.settlement = Settlement.REVIEW
+    open_review(
+        ReviewItem.Reason.AMOUNT,
+        subject=transfer,
+        thread=intent.order,
+        amount=str(transfer.amount),
+        suggestion="Look the transaction up in an explorer and check the price. Nothing was credited.",
+    )
 
 
 def allocate(intent: PaymentIntent, transfer: ChainTransfer, credited: Credited) -> None:

@@ -1,5 +1,6 @@
 """What a watcher writes: claim a pass, then facts and cursor together. The calls to the node happen in between."""
 
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -15,6 +16,7 @@ from ..quotes import is_dust
 from ..registry import families
 from .reviews import open_review
 
+log = logging.getLogger(__name__)
 Status = ChainTransfer.Status
 # How long a watcher that gives no sign of life keeps others away: longer than the slowest answers for one block (four
 # calls of 10 s), and after a killed worker short enough that a network does not count as stale (90 s).
@@ -31,7 +33,8 @@ def claim(network: str) -> NetworkCursor | None:
     with transaction.atomic(durable=True):
         cursor = NetworkCursor.objects.select_for_update(no_key=True).get(pk=network)
         now = timezone.now()
-        if cursor.leased_until > now or cursor.state == NetworkCursor.State.STOPPED:
+        leased = now < cursor.leased_until <= now + LEASE  # a later end was written by a clock that went back since
+        if leased or cursor.state == NetworkCursor.State.STOPPED:
             return None
         cursor.leased_until, cursor.turn = now + LEASE, cursor.turn + 1
         cursor.save(update_fields=["leased_until", "turn"])
@@ -133,7 +136,9 @@ def contradict(row: ChainTransfer, found: Transfer) -> None:
 
 def insert(network: str, found: Transfer) -> ChainTransfer | None:
     """Insert a first sight; none for an address that was never issued."""
-    intent = PaymentIntent.objects.filter(network=network, address__address=found.address).first()
+    intent = PaymentIntent.objects.filter(
+        network=network, address__network=network, address__address=found.address
+    ).first()
     if intent is None or found.amount <= 0:
         return None
     try:
@@ -207,12 +212,18 @@ def story(row: ChainTransfer) -> models.Model:
 
 
 def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]) -> None:
-    """Write what the network says now about transfers whose fate is open."""
+    """Write what the network says now about transfers whose fate is open.
+
+    A transfer can't be gone while its block is on the chain that was read: behind one address there may be several
+    nodes, and one of them lags. Its payer must not be told to pay again.
+    """
     with transaction.atomic(durable=True):
-        my_turn(network, turn)
+        read = {tuple(block) for block in my_turn(network, turn).recent}
         for asked, answer in answers:
             row = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=asked.pk)
-            if row.status != Status.FINAL:
+            if answer is None and (row.block_height, row.block_hash) in read:
+                log.warning("%s: the node does not know a transfer of a block that it gave us", row)
+            elif row.status != Status.FINAL:
                 confirm(row, answer)
 
 

@@ -131,6 +131,8 @@ class EthereumNode:
             raise BadAnswer(f"{self.rpc.node} gave block {block.height} when asked for {height}.")
         if tip and raw["parentHash"].lower() != tip.hash:
             raise Unavailable(self._changed(height))
+        if tip and block.time < tip.time:
+            raise BadAnswer(f"{self.rpc.node} says that block {height} is older than the one before it.")
         return raw, block
 
     def _transfers(self, raw: Json, block: Block, coins: list[Json], logs: list[Json]) -> list[Transfer]:

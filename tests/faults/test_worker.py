@@ -29,22 +29,29 @@ from payments.models import ReservedAddress
 from provisioning.models import Rental
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
-POINTS = 30
+POINTS = 24
 
 
 @dataclass
 class Shop:
-    """An offer, and orders for it whose payments wait in the pool of the network."""
+    """An offer, and orders for it that were paid while no worker ran."""
 
     network: Network
     offer: Offer
     customers: int = 0
 
-    def paid_order(self) -> Order:
+    def two_paid_orders(self) -> tuple[Order, Order]:
+        """Return an order whose payment is in a block already, and one whose payment still waits in the pool."""
+        mined = self.order()
+        self.network.pay(ask(mined))
+        self.network.chain.mine()
+        waiting = self.order()
+        self.network.pay(ask(waiting))
+        return mined, waiting
+
+    def order(self) -> Order:
         self.customers += 1
-        order = save_order(make_customer(f"p{self.customers}@example.com"), self.offer, lots=2)
-        self.network.pay(ask(order))
-        return order
+        return save_order(make_customer(f"p{self.customers}@example.com"), self.offer, lots=2)
 
 
 @pytest.fixture
@@ -75,8 +82,12 @@ def run_as_the_only_worker(network: Network) -> None:
     run_the_worker(network)
 
 
-def picture(order: Order) -> dict[str, Any]:
-    """Return everything that became of an order, without what must differ: names and times."""
+def picture(*orders: Order) -> list[dict[str, Any]]:
+    """Return everything that became of each order, without what must differ: names and times."""
+    return [picture_of(order) for order in orders]
+
+
+def picture_of(order: Order) -> dict[str, Any]:
     order.refresh_from_db()
     intent = order.intents.get()
     transfer = intent.transfers.get()
@@ -93,9 +104,10 @@ def picture(order: Order) -> dict[str, Any]:
     }
 
 
-def nothing_is_left_over(orders: int) -> None:
-    assert Movement.objects.count() == 2 * orders
-    assert ReservedAddress.objects.exclude(issued_at=None).count() == orders
+def nothing_is_left_over(shop: Shop) -> None:
+    """Fail if there is more in the database than a credit, a capture and an address for each order."""
+    assert Movement.objects.count() == 2 * shop.customers
+    assert ReservedAddress.objects.exclude(issued_at=None).count() == shop.customers
     assert not Delivery.objects.filter(done_at=None).exists()
     books_are_right()
 
@@ -107,56 +119,53 @@ def spread(steps: int, point: int) -> int:
 
 @pytest.mark.parametrize("point", range(POINTS))
 def test_killed_before_a_statement_and_started_again_it_ends_the_same(shop: Shop, child: Any, point: int) -> None:
-    spared = shop.paid_order()
+    spared = shop.two_paid_orders()
     whole: Ended = child(lambda: run_the_worker(shop.network))
     assert whole.status == 0
-    as_it_should_be = picture(spared)
-    assert as_it_should_be["rental"] == Rental.State.QUEUED
+    as_it_should_be = picture(*spared)
+    assert {one["rental"] for one in as_it_should_be} == {Rental.State.QUEUED}
 
-    struck = shop.paid_order()
+    struck = shop.two_paid_orders()
     killed: Ended = child(lambda: run_the_worker(shop.network), spread(len(whole.steps), point))
     assert killed.status == KILLED
     again: Ended = child(run_again(shop.network))
     assert again.status == 0
-    assert picture(struck) == as_it_should_be, f"killed before: {killed.steps[-1]}"
-    nothing_is_left_over(orders=2)
+    assert picture(*struck) == as_it_should_be, f"killed before: {killed.steps[-1]}"
+    nothing_is_left_over(shop)
 
 
 @pytest.mark.parametrize("offset", [0, 1], ids=["before", "after"])
 def test_killed_around_any_commit_it_ends_the_same(shop: Shop, child: Any, offset: int) -> None:
-    spared = shop.paid_order()
+    spared = shop.two_paid_orders()
     whole: Ended = child(lambda: run_the_worker(shop.network))
-    as_it_should_be = picture(spared)
-    assert len(whole.commits) >= 12
+    as_it_should_be = picture(*spared)
+    assert len(whole.commits) >= 15
     steps = [step + offset for step in whole.commits if step + offset <= len(whole.steps)]
-    watcher.fill_reserve(shop.network.code, len(steps))
-    for orders, step in enumerate(steps, 2):
-        struck = shop.paid_order()
+    watcher.fill_reserve(shop.network.code, 2 * len(steps))
+    for step in steps:
+        struck = shop.two_paid_orders()
         killed: Ended = child(lambda step=step: run_the_worker(shop.network), step)
         assert killed.status == KILLED
         assert (killed.steps[-1] == "COMMIT") is (offset == 0)
         assert child(lambda: run_as_the_only_worker(shop.network)).status == 0
-        assert picture(struck) == as_it_should_be, f"killed before step {step}: {killed.steps[-1]}"
-        nothing_is_left_over(orders)
+        assert picture(*struck) == as_it_should_be, f"killed before step {step}: {killed.steps[-1]}"
+        nothing_is_left_over(shop)
 
 
 def test_killed_ten_times_in_a_row_on_its_way_it_still_arrives(shop: Shop, child: Any) -> None:
-    spared = shop.paid_order()
+    spared = shop.two_paid_orders()
     assert child(lambda: run_the_worker(shop.network)).status == 0
-    struck = shop.paid_order()
+    struck = shop.two_paid_orders()
     for step in range(6, 66, 6):
-        killed: Ended = child(lambda: run_as_the_only_worker(shop.network), step)
-        assert killed.status == KILLED
+        assert child(lambda: run_as_the_only_worker(shop.network), step).status == KILLED
     assert child(lambda: run_as_the_only_worker(shop.network)).status == 0
-    assert picture(struck) == picture(spared)
-    nothing_is_left_over(orders=2)
+    assert picture(*struck) == picture(*spared)
+    nothing_is_left_over(shop)
 
 
 def test_the_command_that_checks_the_books_finds_them_right_after_a_kill(shop: Shop, child: Any) -> None:
-    struck = shop.paid_order()
-    whole = len(child(lambda: run_the_worker(shop.network)).steps)
-    shop.paid_order()
-    assert child(lambda: run_the_worker(shop.network), whole * 3 // 4).status == KILLED
+    struck, _ = shop.two_paid_orders()
+    assert child(lambda: run_the_worker(shop.network), 100).status == KILLED
     assert "The books are right" in verifyledger()  # also between a kill and the restart
     assert child(run_again(shop.network)).status == 0
     assert "The books are right" in verifyledger()
