@@ -7,7 +7,9 @@ from celery import shared_task
 from django.conf import settings
 
 from . import rates, watcher
+from .actions import reserve
 from .actions.rates import record_samples
+from .models import NetworkCursor
 from .networks.base import BadAnswer, Unavailable
 from .registry import families, simulated_chain
 
@@ -39,6 +41,15 @@ def fill_reserves() -> None:
             watcher.fill_reserve(network, settings.RESERVE_SIZE)
         except (Unavailable, BadAnswer) as error:
             log.warning("address reserve of %s: %s", network, error)
+        alarm_if_low(network)
+
+
+def alarm_if_low(network: str) -> None:
+    """Say in the log that customers will soon get no address, while there still are some."""
+    cursor = NetworkCursor.objects.filter(pk=network).first()
+    left = reserve.ready(cursor).count() if cursor else 0
+    if left < settings.RESERVE_LOW:
+        log.error("%s: only %d addresses are ready; below %d none is given", network, left, settings.RESERVE_EMPTY)
 
 
 @shared_task

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from .. import errors, seals
@@ -35,13 +36,18 @@ def missing_indexes(network: str, fingerprint: str, size: int) -> range:
     return range(first, first + max(size - free, 0))
 
 
-def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
-    """Hand out the next address of the current key, for ever; NoAddress or BrokenSeal (`name` is the network's)."""
-    free = ReservedAddress.objects.filter(
+def ready(cursor: NetworkCursor) -> QuerySet[ReservedAddress]:
+    """Return the addresses of the current key that can be handed out."""
+    return ReservedAddress.objects.filter(
         network=cursor.network, genesis=cursor.genesis, fingerprint=cursor.fingerprint, issued_at=None
     )
+
+
+def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
+    """Hand out the next address of the current key, for ever; NoAddress or BrokenSeal (`name` is the network's)."""
+    free = ready(cursor)
     row = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by("index").first()
-    if row is None:
+    if row is None or free.count() < settings.RESERVE_EMPTY:
         raise errors.NoAddress(name)
     if not seals.holds(row, Installation.objects.get()):
         raise errors.BrokenSeal(name, row.pk)

@@ -42,6 +42,7 @@ class World:
 
     def begin(self) -> None:
         self.customer, self.offer = make_customer(), make_offer(lots=2)
+        self.network.mine(3)  # so that there is something to reorganise
         self.rival = make_customer("bob@example.com")
         self.orders = [save_order(self.customer, self.offer) for _ in range(2)]
 

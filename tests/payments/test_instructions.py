@@ -229,6 +229,26 @@ def test_pay_6_and_case_18_an_empty_reserve_is_said(shop: Any, client: Any) -> N
     assert earlier.quote == "open"
 
 
+def test_case_37_a_reserve_that_runs_low_is_an_alarm_and_below_the_last_level_nothing_is_promised(
+    shop: Any, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    from payments.tasks import fill_reserves
+
+    settings.RESERVE_SIZE, settings.RESERVE_LOW, settings.RESERVE_EMPTY = 20, 5, 3
+    order = shop.order()
+    fill_reserves()
+    assert not caplog.records
+    kept = ReservedAddress.objects.filter(issued_at=None).order_by("index").values_list("pk", flat=True)[:4]
+    ReservedAddress.objects.exclude(pk__in=list(kept)).delete()
+    settings.RESERVE_SIZE = 0  # as if the key could not be reached
+    fill_reserves()
+    assert "ethereum: only 4 addresses are ready; below 3 none is given" in caplog.text
+    shop.ask(order)
+    shop.ask(order)
+    with pytest.raises(errors.NoAddress):
+        shop.ask(order)
+
+
 def test_addresses_of_another_key_are_not_handed_out(shop: Any) -> None:
     order = shop.order()
     NetworkCursor.objects.update(fingerprint="another key")
