@@ -262,7 +262,7 @@ HOLD_MINUTES = 60
 HOLD_GRACE_HOURS = 24
 # HOLD_RENEWAL_HOURS: instructions asked for later than this after saving no longer prolong the hold: else a free lock.
 HOLD_RENEWAL_HOURS = 3
-# HELD_LOTS_LIMIT: lots that one customer may hold unpaid. Two full orders: more would be a free stock lock.
+# HELD_LOTS_LIMIT: lots that one customer, or one client address, may hold unpaid: two full orders. More is a free lock.
 HELD_LOTS_LIMIT = 20
 # ORDER_EXPIRY_DAYS: an order that nobody pays expires. Two weeks: a wire to an exchange takes that long at worst.
 ORDER_EXPIRY_DAYS = 14

@@ -38,11 +38,17 @@ def ensure_environments() -> None:
 
 
 def place_order(
-    *, customer: User, choice: Choice, contact: Contact, form_key: uuid.UUID, expected_total_cents: int
+    *,
+    customer: User,
+    choice: Choice,
+    contact: Contact,
+    form_key: uuid.UUID,
+    expected_total_cents: int,
+    client: str = "",
 ) -> Order:
     """Save the order and hold its lots in one atomic step; the same form key again returns the first order (ORD-7).
 
-    Raises a `Refused` that says why; then nothing was saved.
+    `client` is the mark of where it comes from, if known. Raises a `Refused` that says why; then nothing was saved.
     """
     with transaction.atomic(durable=True):
         User.objects.select_for_update(no_key=True).get(pk=customer.pk)  # one order of a customer at a time
@@ -50,9 +56,10 @@ def place_order(
         if existing:
             return existing
         order = snapshot(customer, choice, contact, form_key)
+        order.client = client
         if order.total_cents != expected_total_cents:
             raise PriceChanged
-        refuse_too_many_held(customer, choice.lots)
+        refuse_too_many_held(order)
         insert_with_fresh_number(order)
         record("order.placed", subject=order, actor=customer, lots=order.lots, total_cents=order.total_cents)
         if not hold_lots(order, until=timezone.now() + timedelta(minutes=settings.HOLD_MINUTES)):
@@ -87,11 +94,18 @@ def snapshot(customer: User, choice: Choice, contact: Contact, form_key: uuid.UU
     )
 
 
-def refuse_too_many_held(customer: User, lots: int) -> None:
-    held = Hold.objects.filter(order__customer=customer, order__state=Order.State.OPEN, state=Hold.State.HELD)
-    already = held.aggregate(total=Sum("lots"))["total"] or 0
-    if already + lots > settings.HELD_LOTS_LIMIT:
-        raise HeldTooMuch(settings.HELD_LOTS_LIMIT)
+def refuse_too_many_held(order: Order) -> None:
+    """Raise HeldTooMuch if the order's customer, or the client it came from, would hold too many lots unpaid.
+
+    The customer is locked, so that limit is exact; the other one may be passed by what several accounts race at once.
+    """
+    unpaid = Hold.objects.filter(order__state=Order.State.OPEN, state=Hold.State.HELD)
+    same = [unpaid.filter(order__customer=order.customer_id)]
+    same += [unpaid.filter(order__client=order.client)] if order.client else []
+    for holds in same:
+        already = holds.aggregate(total=Sum("lots"))["total"] or 0
+        if already + order.lots > settings.HELD_LOTS_LIMIT:
+            raise HeldTooMuch(settings.HELD_LOTS_LIMIT)
 
 
 def insert_with_fresh_number(order: Order) -> None:
@@ -162,7 +176,7 @@ def hold_again(order: Order, *, until: datetime, actor: User | None) -> bool:
     if held(order):
         return True
     User.objects.select_for_update(no_key=True).get(pk=order.customer_id)  # the limit counts holds of other orders
-    refuse_too_many_held(order.customer, order.lots)
+    refuse_too_many_held(order)
     if not hold_lots(order, until=until):
         return False
     record("order.held_again", subject=order, actor=actor, lots=order.lots)

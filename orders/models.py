@@ -44,7 +44,7 @@ class Order(Stateful):
 
     `state` is about the promise, `payment` is what payments last told about money (a cache for lists), `promised_until`
     how long it may still keep payment instructions for the order; provisioning
-    and the rental period are other rows of other apps (ORD-5).
+    and the rental period are other rows of other apps (ORD-5). `client` is a keyed mark of where it came from.
     """
 
     class State(models.TextChoices):
@@ -70,6 +70,7 @@ class Order(Stateful):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("customer"), related_name="orders"
     )
     form_key = models.UUIDField(_("form key"))
+    client = models.CharField(_("client's mark"), max_length=32, blank=True)
     state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
     payment = models.CharField(_("payment"), max_length=8, choices=Payment.choices, default=Payment.NONE)
 
@@ -111,6 +112,7 @@ class Order(Stateful):
         indexes = (
             models.Index(fields=("customer", "-id"), name="order_of_customer"),
             models.Index(fields=("created_at",), condition=Q(state="open"), name="order_open_by_age"),
+            models.Index(fields=("client",), condition=Q(state="open") & ~Q(client=""), name="order_open_of_client"),
         )
 
     def __str__(self) -> str:

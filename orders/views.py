@@ -19,6 +19,7 @@ from catalog.models import Offer, Price
 
 from . import actions, choice
 from .choice import Choice
+from .clients import client_mark
 from .errors import PriceChanged, Refused
 from .forms import CheckForm
 from .models import Environment, Order
@@ -57,6 +58,7 @@ def save(request: HttpRequest, picked: Choice, price: Price) -> HttpResponse:
                 contact=form.contact(),
                 form_key=form.cleaned_data["form_key"],
                 expected_total_cents=form.cleaned_data["expected_total_cents"],
+                client=client_mark(request),
             )
             return redirect("orders:detail", order.number)
         except Refused as refusal:
