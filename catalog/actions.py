@@ -12,10 +12,13 @@ class StockError(Exception):
     """A change of stock that cannot be true, such as giving back more lots than are taken."""
 
 
-def take_lots(offer_id: int, lots: int) -> bool:
-    """Take `lots` (≥ 1) of a published offer, all or none; False when there are too few. The only way to take stock."""
+def take_lots(offer_id: int, lots: int, *, paused: bool = False) -> bool:
+    """Take `lots` (≥ 1) of an offer, all or none; False when there are too few. The only way to take stock.
+
+    New orders take from published offers only; an order that exists may take from a paused one as well.
+    """
     _check(lots)
-    free = Offer.objects.filter(pk=offer_id, published=True, taken__lte=F("lots") - lots)
+    free = Offer.objects.filter(pk=offer_id, published__in=(True, not paused), taken__lte=F("lots") - lots)
     return free.update(taken=F("taken") + lots) == 1
 
 

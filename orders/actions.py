@@ -62,7 +62,7 @@ def place_order(
         refuse_too_many_held(order)
         insert_with_fresh_number(order)
         record("order.placed", subject=order, actor=customer, lots=order.lots, total_cents=order.total_cents)
-        if not hold_lots(order, until=timezone.now() + timedelta(minutes=settings.HOLD_MINUTES)):
+        if not hold_lots(order, until=timezone.now() + timedelta(minutes=settings.HOLD_MINUTES), new=True):
             raise OutOfStock(Offer.objects.get(pk=order.offer_id).available_lots)
         return order
 
@@ -124,9 +124,12 @@ def insert_with_fresh_number(order: Order) -> None:
     raise RuntimeError("no free order number was found")
 
 
-def hold_lots(order: Order, *, until: datetime | None) -> bool:
-    """Take the order's lots from stock and hold them; False if there are not enough. The only way to take stock."""
-    if not take_lots(order.offer_id, order.lots):
+def hold_lots(order: Order, *, until: datetime | None, new: bool = False) -> bool:
+    """Take the order's lots from stock and hold them; False if there are not enough. The only way to take stock.
+
+    A `new` order takes from an offer that is published; one that exists keeps its claim while its offer is paused.
+    """
+    if not take_lots(order.offer_id, order.lots, paused=not new):
         return False
     Hold.objects.create(order=order, offer_id=order.offer_id, lots=order.lots, until=until)
     return True
