@@ -10,6 +10,7 @@ from accounts.models import User
 from events.admin import ReadOnlyAdmin
 
 from . import actions
+from .admin_search import FindsNumbers
 from .models import Environment, Hold, Order
 
 
@@ -30,7 +31,7 @@ class HoldInline(admin.TabularInline[Hold, Order]):
 
 
 @admin.register(Order)
-class OrderAdmin(ReadOnlyAdmin):
+class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = (
         "number",
         "customer",

@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from events.admin import ReadOnlyAdmin
+from orders.admin_search import FindsNumbers
 
 from .actions import watching
 from .models import (
@@ -40,7 +41,7 @@ class NetworkCursorAdmin(ReadOnlyAdmin):
 
 
 @admin.register(PaymentIntent)
-class PaymentIntentAdmin(ReadOnlyAdmin):
+class PaymentIntentAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = ("created_at", "order", "method", "amount", "usd_cents", "quote", "funding", "settlement", "late")
     list_filter = ("method", "quote", "funding", "settlement", "late")
     list_select_related = ("order",)
@@ -48,7 +49,7 @@ class PaymentIntentAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ChainTransfer)
-class ChainTransferAdmin(ReadOnlyAdmin):
+class ChainTransferAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = ("first_seen_at", "network", "txid", "position", "amount", "status", "confirmations", "credited")
     list_filter = ("network", "status", "credited")
     search_fields = ("txid", "intent__address__address", "intent__order__symbols")

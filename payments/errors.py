@@ -2,13 +2,16 @@
 
 from datetime import UTC, datetime
 
+from django.utils.dateformat import format as written
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from orders.errors import Refused
 
 
 def clock(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    """Write a moment as the pages do, in UTC."""
+    return f"{written(moment.astimezone(UTC), pgettext('date format', 'j M Y, H:i'))} UTC"
 
 
 class NoRate(Refused):

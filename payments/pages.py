@@ -48,7 +48,8 @@ class IntentPage:
 
     @property
     def may_cancel(self) -> bool:
-        return self.intent.ended_at is None and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
+        alive = self.intent.order.is_payable and self.intent.ended_at is None
+        return alive and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
 
     @property
     def last_look_seconds(self) -> int | None:

@@ -47,7 +47,9 @@ def fill_reserves() -> None:
 def alarm_if_low(network: str) -> None:
     """Say in the log that customers will soon get no address, while there still are some."""
     cursor = NetworkCursor.objects.filter(pk=network).first()
-    left = reserve.ready(cursor).count() if cursor else 0
+    if cursor is None or not cursor.genesis:
+        return  # the first look at a new installation's network is still to come: no alarm for its owner to read
+    left = reserve.ready(cursor).count()
     if left < settings.RESERVE_LOW:
         log.error("%s: only %d addresses are ready; below %d none is given", network, left, settings.RESERVE_EMPTY)
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from events.admin import ReadOnlyAdmin
+from orders.admin_search import FindsNumbers
 from orders.errors import Refused
 
 from . import actions
@@ -22,7 +23,7 @@ State = Rental.State
 
 
 @admin.register(Rental)
-class RentalAdmin(ReadOnlyAdmin):
+class RentalAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = ("order", "state", "offer", "lots", "host", "created_at", "started_at", "ends_at")
     list_filter = ("state",)
     list_select_related = ("order",)
@@ -80,6 +81,7 @@ class RentalAdmin(ReadOnlyAdmin):
         if request.method == "POST" and form.is_valid():
             try:
                 actions.plan(rental_id, actor=cast(User, request.user), **form.cleaned_data)
+                messages.success(request, _("Done and recorded."))
                 return self.back(rental_id)
             except Refused as error:
                 form.add_error(None, str(error))
@@ -93,6 +95,7 @@ class RentalAdmin(ReadOnlyAdmin):
             access = {name: str(value or "") for name, value in form.cleaned_data.items() if name != "checked"}
             try:
                 actions.hand_over(rental_id, Access(**access), actor=cast(User, request.user))
+                messages.success(request, _("Handed over: the period runs from now."))
                 return self.back(rental_id)
             except Refused as error:
                 form.add_error(None, str(error))

@@ -40,10 +40,14 @@ def provisioning_word(order: Order, rental: Rental | None, *, reserved: bool) ->
         return Word("waiting_for_stock", _("paid, waiting for stock"), "attention", text)
     if order.state == Order.State.SETTLED:
         return Word("not_started", _("not started"), "waiting", _("The order is paid. Provisioning starts now."))
+    if not order.is_payable:
+        return Word("not_started", _("not started"), "attention", _("The order is closed: nothing starts any more."))
     return Word("not_started", _("not started"), "waiting", _("It starts by itself once the order is paid."))
 
 
 def period_word(order: Order, rental: Rental | None) -> Word:
+    if order.state in (Order.State.CANCELLED, Order.State.EXPIRED):
+        return Word("not_set", _("no period"), "attention", _("The order is closed."))
     if rental is None or rental.started_at is None:
         return Word("not_set", _("not set yet"), "waiting", _("The period starts at hand-over, not at payment."))
     if rental.state == State.ENDED:

@@ -59,9 +59,8 @@ def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
             "waiting", _("Your payment instructions are ready."), "", url, _("Open the payment instructions")
         )
     if payment == "help":
-        return NextStep(
-            "attention", _("A person is looking at your payment."), _("Your money is kept. You need not send again.")
-        )
+        text = _("Your money is kept. You need not do anything meanwhile.")
+        return NextStep("attention", _("A person is looking at your payment."), text)
     url, text = (
         reverse("payments:choose", args=[order.number]),
         _("Choose an asset and a network, or pay from your balance."),
@@ -88,4 +87,10 @@ def after_payment(order: Order, provisioning: str) -> NextStep | None:
 def order_timeline(order: Order) -> dict[str, object]:
     """Show everything that happened to an order, newest first (ORD-8)."""
     rows = Event.objects.filter(thread=f"order:{order.pk}", kind__in=WORDS).order_by("-id")[:200]
-    return {"events": [{"at": row.at, "words": WORDS[row.kind]} for row in rows]}
+    return {"events": [{"at": row.at, "words": words_of(row)} for row in rows]}
+
+
+def words_of(event: Event) -> "str | Promise":
+    if event.kind == "rental.active" and event.data.get("before") == "suspended":
+        return _("Rental resumed.")
+    return WORDS[event.kind]

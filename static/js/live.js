@@ -19,6 +19,13 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   shown.set(target.id, text);
 });
 
+for (const [name, cut] of [["htmx:sendError", true], ["htmx:timeout", true], ["htmx:beforeSwap", false]]) {
+  document.addEventListener(name, () => {
+    const notice = document.getElementById("cut-off");
+    if (notice.hidden === cut) notice.hidden = !cut;
+  });
+}
+
 let said = document.querySelector("[data-announce]")?.dataset.announce;
 document.addEventListener("htmx:load", () => {
   const words = document.querySelector("[data-announce]")?.dataset.announce;

@@ -216,3 +216,24 @@ def test_ord_6_the_page_says_when_nothing_is_reserved(ada: User, h100: Offer, cl
 
     release(Hold.objects.get())
     assert "Not reserved" in client.get(url).content.decode()
+
+
+def test_ord_7_back_after_saving_leads_to_the_order_and_makes_no_second_one(
+    ada: User, h100: Offer, client: Any
+) -> None:
+    client.force_login(ada)
+    there = client.get(reverse("orders:checkout"), QUERY).headers["Location"]
+    form = hidden(client.get(there).content.decode()) | {"first_name": "A", "last_name": "B", "email": "a@b.example"}
+    saved = client.post(reverse("orders:checkout"), form).headers["Location"]
+    again = client.get(there, follow=True)  # what the browser asks for at "back": the page may not be kept
+    assert again.redirect_chain[-1][0] == saved
+    assert "This order is saved already" in again.content.decode()
+    assert client.get(reverse("orders:checkout"), QUERY).headers["Location"] != there  # a new choice is a new order
+
+
+def test_the_key_of_another_customers_order_shows_nothing_of_it(ada: User, h100: Offer, client: Any) -> None:
+    order = save_order(ada, h100)
+    client.force_login(make_customer("eve@example.com"))
+    answer = client.get(reverse("orders:checkout"), QUERY | {"form_key": str(order.form_key)})
+    assert answer.status_code == 200
+    assert order.number not in answer.content.decode()

@@ -156,7 +156,7 @@ def test_new_instructions_are_refused_while_nobody_watches(shop: Any) -> None:
     order = shop.order()
     shop.wait(2)
     shop.network.price()
-    with pytest.raises(NetworkUnwatched, match="have not been able to watch Ethereum since 2026-05-01 12:00 UTC"):
+    with pytest.raises(NetworkUnwatched, match="have not been able to watch Ethereum since 1 May 2026, 12:00 UTC"):
         ask(order)
     assert not PaymentIntent.objects.exists()
     shop.ask(order)

@@ -194,7 +194,7 @@ def test_pay_6_and_case_46_a_stale_price_is_said_with_the_time_of_the_last_one(s
     shop.network.watch()
     html = refused_on_page(client, shop, order)
     said = (
-        "No current price of ETH is known; the last is from 2026-05-01 12:00 UTC. Your order is kept: try again soon."
+        "No current price of ETH is known; the last is from 1 May 2026, 12:00 UTC. Your order is kept: try again soon."
     )
     assert said in html, re.findall(r"[^<>]*price[^<>]*", html)
     order.refresh_from_db()
@@ -375,7 +375,7 @@ def test_pay_9_superseded_instructions_say_until_when_they_are_honoured(shop: An
     shop.ask(order, "usdt-ethereum")
     client.force_login(shop.customer)
     html = client.get(reverse("payments:intent", args=[intent.pk])).content.decode()
-    assert "Newer instructions exist: use those. These are honoured until 2026-05-01 12:15 UTC." in html
+    assert "Newer instructions exist: use those. These are honoured until 1 May 2026, 12:15 UTC." in html
     assert "Transfer seen" not in html
 
 
