@@ -14,6 +14,7 @@ class AccountAdmin(ReadOnlyAdmin):
 
 @admin.register(Movement)
 class MovementAdmin(ReadOnlyAdmin):
+    ordering = ("-id",)
     list_display = ("at", "reference", "kind", "debit", "credit", "amount_cents", "actor")
     list_filter = ("kind",)
     list_select_related = ("debit__customer", "credit__customer", "actor")

@@ -57,10 +57,12 @@ class OfferAdmin(admin.ModelAdmin[Offer]):
     @admin.action(description=_("Publish the chosen offers"), permissions=["change"])
     def show(self, request: HttpRequest, offers: QuerySet[Offer]) -> None:
         actions.publish(offers=offers, published=True)
+        self.message_user(request, _("Published: the chosen offers take orders."))
 
     @admin.action(description=_("Pause the chosen offers: they take no new orders"), permissions=["change"])
     def hide(self, request: HttpRequest, offers: QuerySet[Offer]) -> None:
         actions.publish(offers=offers, published=False)
+        self.message_user(request, _("Paused: the chosen offers take no new orders. Orders that exist go on."))
 
     def has_delete_permission(self, request: HttpRequest, obj: Offer | None = None) -> bool:
         """Orders point to offers and the sample would return: an offer is paused instead."""

@@ -10,7 +10,7 @@ WORDS = {
     "order.expired": _("Order expired: nobody paid for it."),
     "order.settled": _("Order paid."),
     "order.reserved": _("Lots reserved for the paid order."),
-    "order.waiting_for_stock": _("Paid, waiting for stock. An operator has been told."),
+    "order.waiting_for_stock": _("Paid, waiting for stock. It stands before an operator."),
     "intent.opened": _("Payment instructions made."),
     "intent.superseded": _("Older payment instructions superseded; they are honoured until their own end."),
     "intent.declared": _("Payment declared. It settles nothing by itself."),

@@ -1,8 +1,8 @@
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -30,6 +30,23 @@ class HoldInline(admin.TabularInline[Hold, Order]):
         return False
 
 
+class WaitingFilter(admin.SimpleListFilter):
+    """Paid orders that hold no lots and never had theirs wiped: somebody must find stock for them (ORD-6)."""
+
+    title = _("waiting for stock")
+    parameter_name = "waiting"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, Any]]:
+        return [("yes", _("Paid, waiting for stock"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Order]) -> QuerySet[Order]:
+        if self.value() != "yes":
+            return queryset
+        wiped = Hold.objects.filter(order=OuterRef("pk"), released_at__gt=OuterRef("settled_at"))
+        held = Hold.objects.filter(order=OuterRef("pk"), state=Hold.State.HELD)
+        return queryset.filter(~Exists(held), ~Exists(wiped), state=Order.State.SETTLED)
+
+
 @admin.register(Order)
 class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = (
@@ -43,7 +60,7 @@ class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
         "payment",
         "created_at",
     )
-    list_filter = ("state", "payment", "term_days")
+    list_filter = (WaitingFilter, "state", "payment", "term_days")
     list_select_related = ("customer",)
     search_fields = ("symbols", "email", "last_name")
     inlines = (HoldInline,)

@@ -36,7 +36,7 @@ def provisioning_word(order: Order, rental: Rental | None, *, reserved: bool) ->
             TEXTS[State(rental.state)],
         )
     if order.state == Order.State.SETTLED and not reserved:
-        text = _("The order is paid and no lots are free. An operator has been told.")
+        text = _("The order is paid and no lots are free. It stands before an operator.")
         return Word("waiting_for_stock", _("paid, waiting for stock"), "attention", text)
     if order.state == Order.State.SETTLED:
         return Word("not_started", _("not started"), "waiting", _("The order is paid. Provisioning starts now."))

@@ -73,7 +73,9 @@ def after_payment(order: Order, provisioning: str) -> NextStep | None:
         url = reverse("provisioning:access", args=[order.number])
         return NextStep("good", _("Your machine is handed over."), "", url, _("Open the access information"))
     if provisioning == "waiting_for_stock":
-        return NextStep("attention", _("Paid, waiting for stock."), _("An operator has been told. Your money is kept."))
+        return NextStep(
+            "attention", _("Paid, waiting for stock."), _("It stands before an operator. Your money is kept.")
+        )
     if provisioning in ("queued", "preparing", "ready"):
         return NextStep(
             "good", _("Paid. An operator prepares your machine."), _("This page changes by itself at hand-over.")

@@ -16,7 +16,7 @@ class Open:
 
     def __init__(self, client: Any, intent: PaymentIntent) -> None:
         self.client = client
-        self.html = client.get(reverse("payments:intent", args=[intent.pk])).content.decode()
+        self.html: str = client.get(reverse("payments:intent", args=[intent.pk])).content.decode()
 
     def look(self) -> str:
         """Return what the look brings, and keep its marks."""
@@ -24,7 +24,7 @@ class Open:
         assert asked
         url = asked[1].replace("&amp;", "&")
         self.html = self.client.get(url, headers={"hx-request": "true"}).content.decode()
-        return self.html
+        return str(self.html)
 
 
 @pytest.fixture

@@ -201,7 +201,7 @@ def test_the_page_says_that_a_paid_order_waits_for_stock(shop: Any, client: Any)
     shop.block(3)
     client.force_login(shop.customer)
     html = client.get(f"/orders/{order.number}/").content.decode()
-    assert "The order is paid and no lots are free. An operator has been told." in html
+    assert "The order is paid and no lots are free. It stands before an operator." in html
     assert "Paid, waiting for stock." in html
 
 
