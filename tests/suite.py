@@ -190,7 +190,7 @@ def postgresql(missing: list[str]) -> Iterator[str]:
                     refusal = "it is older than PostgreSQL 15"
                     continue
         except psycopg.OperationalError as error:
-            refusal = str(error).strip().splitlines()[-1]
+            refusal = str(error).strip().splitlines()[0]  # the others are advice
             continue
         if allowed and allowed[0]:
             try:
