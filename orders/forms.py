@@ -22,14 +22,14 @@ class CheckForm(forms.Form):
     expected_total_cents = forms.IntegerField(widget=forms.HiddenInput, min_value=1, localize=False)
 
     @classmethod
-    def fresh(cls, customer: User, total_cents: int) -> "CheckForm":
-        """Return an unbound form with a key of its own: one showing of the page is at most one order."""
+    def fresh(cls, customer: User, total_cents: int, form_key: uuid.UUID) -> "CheckForm":
+        """Return an unbound form. Its key makes one showing of the page at most one order."""
         return cls(
             initial={
                 "first_name": customer.first_name,
                 "last_name": customer.last_name,
                 "email": customer.email,
-                "form_key": uuid.uuid4(),
+                "form_key": form_key,
                 "expected_total_cents": total_cents,
             }
         )

@@ -1,5 +1,6 @@
 """The customer's way to an order, and the orders they have."""
 
+import uuid
 from dataclasses import replace
 from typing import cast
 from urllib.parse import urlencode
@@ -44,8 +45,22 @@ def checkout(request: HttpRequest) -> HttpResponse:
         return render(request, "orders/checkout.html", context)
     if request.method == "POST":
         return save(request, picked, price)
-    form = CheckForm.fresh(request.user, price.unit_price_cents * picked.lots)
+    key = key_in(request)
+    if key is None:  # in the address, so that the page that "back" leads to still knows whether it was saved (ORD-7)
+        return redirect(f"{reverse('orders:checkout')}?{picked.query()}&{urlencode({'form_key': uuid.uuid4()})}")
+    if saved := Order.objects.filter(customer=request.user, form_key=key).first():
+        messages.info(request, _("This order is saved already: here it is. To order once more, choose a card again."))
+        return redirect("orders:detail", saved.number)
+    form = CheckForm.fresh(request.user, price.unit_price_cents * picked.lots, key)
     return render(request, "orders/checkout.html", page(picked, price, "check") | {"form": form})
+
+
+def key_in(request: HttpRequest) -> uuid.UUID | None:
+    """Return the key of this showing of the check step, from the address."""
+    try:
+        return uuid.UUID(request.GET.get("form_key", ""))
+    except ValueError:
+        return None
 
 
 def save(request: HttpRequest, picked: Choice, price: Price) -> HttpResponse:

@@ -1,10 +1,12 @@
 """What the pages of payment instructions show: one value, read with few queries."""
 
+import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 import segno
+from django.db.models import Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +15,7 @@ from money.units import plain
 from orders.models import Order
 from orders.words import Word
 
-from .models import ChainTransfer, NetworkCursor, PaymentIntent
+from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent
 from .networks.base import Asset
 from .queries import tolerance
 from .registry import Method, families
@@ -21,6 +23,7 @@ from .registry import method as method_by_code
 from .words import Progress, intent_word, may_send
 
 SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
+OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
 
 @dataclass(frozen=True)
@@ -130,9 +133,38 @@ class IntentPage:
         return tolerance(self.method)[1]
 
     @property
-    def polls(self) -> bool:
-        """Whether something on the page may still change by itself."""
-        return self.word.code not in ("cancelled", "expired", "unwatched", "closed", "credited", "late")
+    def poll_seconds(self) -> int:
+        """How often the open page looks: rarely once the promise is over, but late money must appear there as well."""
+        return 10 if self.word.code in OVER else 2
+
+    @property
+    def covered(self) -> bool:
+        """Whether what is on its way in time is enough."""
+        return self.intent.funding in (PaymentIntent.Funding.COVERED, PaymentIntent.Funding.OVER)
+
+    @property
+    def lacks(self) -> bool:
+        """Whether a transfer was seen in time, and more is to come."""
+        on_time = self.intent.ended_at is None and not self.intent.late
+        return on_time and not self.covered and self.word.code in ("seen", "confirming")
+
+    @cached_property
+    def credited_cents(self) -> int:
+        """What all transfers to this address were credited with so far. One query."""
+        live = Allocation.objects.filter(intent=self.intent, live=True)
+        return int(live.aggregate(sum=Sum("usd_cents"))["sum"] or 0)
+
+    @property
+    def extra_cents(self) -> int:
+        """What was credited beyond the promise."""
+        return max(self.credited_cents - self.intent.usd_cents, 0)
+
+    @property
+    def sending(self) -> str:
+        """A short mark of what the part "Send" says. An open page exchanges that part only when the mark differs, so
+        that nothing moves under the hand that copies the amount."""
+        facts = (self.word.code, self.may_send, self.received, self.covered, self.waits_for_clock, self.intent.ended_at)
+        return mark(*facts, len(self.transfers), self.intent.order.is_payable)
 
     @property
     def waits_for_clock(self) -> bool:
@@ -154,6 +186,15 @@ class IntentPage:
         text = self.method.family.payment_uri(self.intent.address.address, self.method.asset, self.missing)
         svg = segno.make(text, error="m").svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
         return mark_safe(svg)  # noqa: S308  made by segno from our own text
+
+
+def mark(*facts: object) -> str:
+    return f"{zlib.crc32(repr(facts).encode()):x}"
+
+
+def history_mark(history: list[IntentPage]) -> str:
+    """Return a short mark of what the history says, as `sending` is one of the part above it."""
+    return mark(*((str(p.intent.pk), str(p.word.label), p.listed_amount, p.may_declare) for p in history))
 
 
 def page_of(intent: PaymentIntent) -> IntentPage:

@@ -23,7 +23,7 @@ from .actions import intents
 from .errors import NotPayable
 from .forms import ChooseForm
 from .models import PaymentIntent
-from .pages import page_of, pages_of
+from .pages import history_mark, page_of, pages_of
 
 
 @login_required
@@ -89,14 +89,23 @@ def intent(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
 @login_required
 @never_cache
 def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
-    """Return the part of the instructions that changes by itself."""
-    return render(request, "payments/_status.html", context_of(own_intent(cast(User, request.user), intent_id)))
+    """Return the part of the instructions that changes by itself, and of the others what the open page lacks."""
+    context = context_of(own_intent(cast(User, request.user), intent_id))
+    changed = {name: request.GET.get(name) != context[name] for name in ("sending", "listed")}
+    return render(request, "payments/_status.html", context | {"changed": changed})
 
 
 def context_of(found: PaymentIntent) -> dict[str, object]:
     history = pages_of(found.order)
     page = next((p for p in history if p.intent.pk == found.pk), None) or page_of(found)
-    return {"intent": found, "order": found.order, "page": page, "history": history}
+    return {
+        "intent": found,
+        "order": found.order,
+        "page": page,
+        "history": history,
+        "sending": page.sending,
+        "listed": history_mark(history),
+    }
 
 
 @login_required

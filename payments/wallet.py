@@ -70,7 +70,7 @@ def asked_intent(request: HttpRequest) -> PaymentIntent | None:
 
 def filled(intent: PaymentIntent) -> dict[str, str]:
     page = page_of(intent)
-    return {"method": intent.method, "address": page.address_text, "amount": page.amount_text}
+    return {"method": intent.method, "address": page.address_text, "amount": page.missing_text}
 
 
 def row(sent: Sent) -> dict[str, object]:

@@ -19,7 +19,7 @@ def payment_pages(order: Order) -> list[IntentPage]:
 @register.inclusion_tag("payments/_panel.html")
 def payment_panel(order: Order, pages: list[IntentPage]) -> dict[str, object]:
     """Show the history of an order's payment instructions, each with its own state and "I paid" button (PAY-3)."""
-    return {"order": order, "pages": pages}
+    return {"order": order, "pages": pages, "credited": any(p.word.code in ("credited", "late") for p in pages)}
 
 
 @register.simple_tag

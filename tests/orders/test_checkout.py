@@ -40,20 +40,20 @@ def hidden(html: str) -> dict[str, str]:
 
 def filled(client: Any, **changed: str) -> dict[str, str]:
     """Open the check step and return what the form would send."""
-    html = client.get(reverse("orders:checkout"), QUERY).content.decode()
+    html = client.get(reverse("orders:checkout"), QUERY, follow=True).content.decode()
     contact = {"first_name": "Ada", "last_name": "King", "email": "ada@work.example"}
     return hidden(html) | contact | changed
 
 
 def test_ord_1_a_choice_survives_the_way_through_sign_in(ada: User, h100: Offer, client: Any) -> None:
-    page = client.get(reverse("orders:checkout"), QUERY).content.decode()
+    page = client.get(reverse("orders:checkout"), QUERY, follow=True).content.decode()
     login = re.search(r'href="(/accounts/login/\?next[^"]*)"', page)
     assert login
     there = login.group(1).replace("&amp;", "&")
     back = parse_qs(urlsplit(there).query)["next"][0]
     response = client.post(there, {"login": ada.email, "password": PASSWORD, "next": back})
     assert (response.status_code, response.headers["Location"]) == (302, back)
-    html = client.get(back).content.decode()
+    html = client.get(back, follow=True).content.decode()
     sent = hidden(html)
     assert {name: sent[name] for name in QUERY} == QUERY
     assert "$200.00" in html
@@ -61,7 +61,7 @@ def test_ord_1_a_choice_survives_the_way_through_sign_in(ada: User, h100: Offer,
 
 
 def test_ord_1_a_choice_survives_the_way_through_registration(h100: Offer, client: Any) -> None:
-    page = client.get(reverse("orders:checkout"), QUERY).content.decode()
+    page = client.get(reverse("orders:checkout"), QUERY, follow=True).content.decode()
     signup = re.search(r'href="(/accounts/signup/\?next[^"]*)"', page)
     assert signup
     back = parse_qs(urlsplit(signup.group(1).replace("&amp;", "&")).query)["next"][0]
