@@ -221,7 +221,7 @@ def test_ord_6_the_page_says_when_nothing_is_reserved(ada: User, h100: Offer, cl
 def test_ord_6_the_pages_say_the_hold_that_is_set(ada: User, h100: Offer, client: Any, settings: Any) -> None:
     settings.HOLD_MINUTES = 45
     client.force_login(ada)
-    assert "holds your lots for 45 minutes" in client.get(reverse("orders:checkout"), QUERY).text
+    assert "holds your lots for 45 minutes" in client.get(reverse("orders:checkout"), QUERY, follow=True).text
     assert "holds your lots for 45 minutes" in client.get(reverse("home")).text
 
 
