@@ -13,9 +13,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 class Environment(environ.FileAwareEnv):
-    """Read a value as its type. One that is not of it is named in the error. A file's last line end is dropped."""
+    """Read a value as its type. One that is not of it is named in the error. A file's last line end is dropped.
+
+    An empty value is none: a compose file hands on each name, also one that nobody has set.
+    """
 
     def get_value(self, var: str, *arguments: Any, **options: Any) -> Any:
+        if "default" in options and self.ENVIRON.get(var) == "" and f"{var}_FILE" not in self.ENVIRON:
+            return options["default"]
         try:
             value = super().get_value(var, *arguments, **options)
         except (ValueError, OSError) as error:
