@@ -19,9 +19,9 @@ class Environment(environ.FileAwareEnv):
     """
 
     def get_value(self, var: str, *arguments: Any, **options: Any) -> Any:
-        if "default" in options and self.ENVIRON.get(var) == "" and f"{var}_FILE" not in self.ENVIRON:
-            return options["default"]
         try:
+            if "default" in options and self.ENVIRON.get(var) == "":  # of NAME_FILE it is what the file holds
+                return options["default"]
             value = super().get_value(var, *arguments, **options)
         except (ValueError, OSError) as error:
             raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from error
