@@ -4,10 +4,12 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
 
 from accounts.models import User
 
 from . import queries
+from .export import statement_csv
 
 PER_PAGE = 50
 
@@ -23,3 +25,12 @@ def statement(request: HttpRequest) -> HttpResponse:
         "page_obj": page,
     }
     return render(request, "balance/statement.html", context)
+
+
+@login_required
+@never_cache
+def download(request: HttpRequest) -> HttpResponse:
+    """Return the whole statement as CSV (BAL-4)."""
+    text = statement_csv(queries.statement(cast(User, request.user)))
+    name = {"Content-Disposition": 'attachment; filename="statement.csv"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=name)

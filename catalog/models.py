@@ -85,10 +85,6 @@ class Offer(models.Model):
         return max(0, self.lots - self.taken)
 
     @property
-    def available_cards(self) -> int:
-        return self.available_lots * self.cards_per_lot
-
-    @property
     def memory_per_device_gb(self) -> int:
         """What one device sees: some cards are two devices, each with half of the memory."""
         return self.memory_gb // self.devices_per_card

@@ -13,10 +13,15 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 class Environment(environ.FileAwareEnv):
-    """Read a value as its type. One that is not of it is named in the error. A file's last line end is dropped."""
+    """Read a value as its type. One that is not of it is named in the error. A file's last line end is dropped.
+
+    An empty value is none: a compose file hands on each name, also one that nobody has set.
+    """
 
     def get_value(self, var: str, *arguments: Any, **options: Any) -> Any:
         try:
+            if "default" in options and self.ENVIRON.get(var) == "":  # of NAME_FILE it is what the file holds
+                return options["default"]
             value = super().get_value(var, *arguments, **options)
         except (ValueError, OSError) as error:
             raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from error

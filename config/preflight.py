@@ -25,6 +25,7 @@ from payments.registry import REAL_NODES, families, is_simulated, node
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
 SHORTEST_KEY = 32  # characters: a shorter one can be guessed, and with it sessions, addresses, access are forged
+HIGHEST_TOLERANCE = 500  # basis points of the due
 SHORTEST_PERIOD = 0.1  # seconds: a timer that fires more often does nothing but fire
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What SQLite says when the disk, and not our code, is at fault.
@@ -149,6 +150,9 @@ def own_values() -> None:
             raise CannotStart(
                 f"The settings are wrong: {name} needs at least {SHORTEST_KEY} characters that are random."
             )
+    for name in ("TOLERANCE_VOLATILE", "TOLERANCE_STABLE"):
+        if not 0 <= getattr(settings, name)[0] <= HIGHEST_TOLERANCE:
+            raise CannotStart(f"The settings are wrong: {name} may be at most 5 %, or a shortfall is a discount.")
     fixed_prices()
     try:
         families()

@@ -50,7 +50,6 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "allauth.usersessions",
     "django_htmx",
-    "rest_framework",
     "catalog.apps.CatalogConfig",
     "balance.apps.BalanceConfig",
     "orders.apps.OrdersConfig",
@@ -231,6 +230,7 @@ if HTTPS:
     SECURE_HSTS_SECONDS = 31536000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]  # preloading is the operator's own choice, and hard to take back
     SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 

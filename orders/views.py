@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -115,6 +116,7 @@ def page(picked: Choice, price: Price, step: str) -> dict[str, object]:
         "cards": picked.lots * offer.cards_per_lot,
         "unit_price_cents": price.unit_price_cents,
         "total_cents": price.unit_price_cents * picked.lots,
+        "hold_minutes": settings.HOLD_MINUTES,
         "back_url": f"{offer.get_absolute_url()}?{picked.query()}",
     }
 

@@ -9,6 +9,7 @@ import segno
 from django.db.models import Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
 from money.units import plain
 from orders.models import Order
@@ -16,10 +17,12 @@ from orders.words import Word
 
 from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent
 from .networks.base import Asset
+from .queries import tolerance
 from .registry import Method, families
 from .registry import method as method_by_code
 from .words import Progress, intent_word, may_send
 
+SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
 
@@ -108,8 +111,27 @@ class IntentPage:
         return plain(int(self.intent.rate_evidence.get("markup_basis_points", 0)), 2)
 
     @property
+    def samples(self) -> list[dict[str, str]]:
+        """The prices that the promised rate was made from."""
+        return list(self.intent.rate_evidence.get("samples", []))
+
+    @property
     def sources(self) -> str:
-        return ", ".join(sample["source"] for sample in self.intent.rate_evidence.get("samples", []))
+        """Who said the price (PAY-2)."""
+        return ", ".join(str(SOURCES.get(sample["source"], sample["source"])) for sample in self.samples)
+
+    @property
+    def rate_at(self) -> datetime | None:
+        """When the newest of the prices was received (PAY-2)."""
+        return max((datetime.fromisoformat(sample["received_at"]) for sample in self.samples), default=None)
+
+    @property
+    def tolerated_percent(self) -> float:
+        return tolerance(self.method)[0] / 100
+
+    @property
+    def tolerated_cents(self) -> int:
+        return tolerance(self.method)[1]
 
     @property
     def poll_seconds(self) -> int:

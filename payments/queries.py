@@ -103,6 +103,11 @@ def due(method: Method, usd_cents: int, rate_e8: int) -> int:
     return quotes.units_for(usd_cents, rate_e8, method.asset.decimals, method.asset.due_decimals)
 
 
+def tolerance(method: Method) -> tuple[int, int]:
+    """Return by how much a payment may be short: basis points of the due, and cents at most."""
+    return settings.TOLERANCE_STABLE if method.asset.stable else settings.TOLERANCE_VOLATILE
+
+
 def method_name(method: Method) -> str:
     return f"{method.asset.symbol} ({method.family.name})"
 

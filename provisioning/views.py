@@ -1,3 +1,4 @@
+from datetime import datetime
 from typing import cast
 
 from django.contrib import messages
@@ -8,6 +9,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from accounts.models import User
+from events.actions import subject_of
+from events.models import Event
 from orders.errors import Refused
 from orders.queries import own_order
 
@@ -23,13 +26,24 @@ def access(request: HttpRequest, number: str) -> HttpResponse:
     customer = cast(User, request.user)
     order = own_order(customer, number)
     rental = get_object_or_404(Rental, order=order)
-    context: dict[str, object] = {"order": order, "rental": rental, "ends_at": rental.ends_at}
+    context: dict[str, object] = {
+        "order": order,
+        "rental": rental,
+        "ends_at": rental.ends_at,
+        "last_shown_at": last_shown_at(rental),
+    }
     if request.method == "POST":
         try:
             context |= shown(actions.show_access(rental.pk, actor=customer))
         except Refused as error:
             messages.error(request, str(error))
     return render(request, "provisioning/access.html", context)
+
+
+def last_shown_at(rental: Rental) -> datetime | None:
+    """Return when the access information was shown last: the log tells it (PRV-2)."""
+    events = Event.objects.filter(thread=subject_of(rental.order), kind="access.shown").order_by("-id")
+    return events.values_list("at", flat=True).first()
 
 
 def shown(access: Access) -> dict[str, object]:

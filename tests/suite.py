@@ -98,7 +98,7 @@ def planned(database: str, tools: Mapping[str, str]) -> Iterator[Run]:
     yield Run("SQLite", plain)
     if database:
         yield Run("PostgreSQL", plain, {"DATABASE_URL": database})
-    absent = {"browser", "access"} if "CHROMIUM" not in tools else set()
+    absent = {"browser"} if "CHROMIUM" not in tools else set()
     absent |= {"chains"} if "ANVIL" not in tools else set()
     able = [marker for marker in WHOLE_MACHINE if marker not in absent]
     if able:
@@ -150,7 +150,7 @@ def environment_of_tools(missing: list[str]) -> dict[str, str]:
     if chromium := first_program("CHROMIUM", "chromium", "chromium-browser", "google-chrome"):
         found["CHROMIUM"] = chromium
     else:
-        missing.append("browser and access tests: no Chromium; ./run tools installs it")
+        missing.append("browser tests: no Chromium; ./run tools installs it")
     if anvil := first_program("ANVIL", str(tools_folder() / ANVIL), "anvil"):
         found["ANVIL"] = anvil
     else:
@@ -190,7 +190,7 @@ def postgresql(missing: list[str]) -> Iterator[str]:
                     refusal = "it is older than PostgreSQL 15"
                     continue
         except psycopg.OperationalError as error:
-            refusal = str(error).strip().splitlines()[-1]
+            refusal = str(error).strip().splitlines()[0]  # the others are advice
             continue
         if allowed and allowed[0]:
             try:

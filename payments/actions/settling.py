@@ -4,7 +4,6 @@ import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
 
 from balance.actions import Overdrawn, credit
@@ -14,7 +13,7 @@ from orders.actions import capture, held, release, secure_lots
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
-from ..queries import price_near
+from ..queries import price_near, tolerance
 from ..registry import Method
 from ..registry import method as method_by_code
 from ..standing import Fact, Promise, Share, Standing, shares, stand, worth
@@ -69,7 +68,7 @@ def postponed(standing: Standing) -> Standing:
 
 
 def promise_of(intent: PaymentIntent, method: Method) -> Promise:
-    share, cap = settings.TOLERANCE_STABLE if method.asset.stable else settings.TOLERANCE_VOLATILE
+    share, cap = tolerance(method)
     return Promise(
         amount=intent.amount,
         usd_cents=intent.usd_cents,

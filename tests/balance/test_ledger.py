@@ -1,5 +1,7 @@
 """The ledger: movements that happen once, balances that are never overdrawn, floors that are debts."""
 
+import csv
+import re
 from typing import Any
 
 import pytest
@@ -189,6 +191,27 @@ def test_bal_4_the_statement_page_lists_every_entry_with_its_reference(ada: User
 
 
 steps = st.lists(st.tuples(st.sampled_from(["credit", "debit", "reverse"]), st.integers(1, 1_000)), max_size=14)
+
+
+def test_bal_4_the_statement_as_csv_has_every_entry_and_no_formula(ada: User, client: Any) -> None:
+    credit(ada, 123_456, "transfer:1:1")
+    credit(ada, 100, "gift", house=House.ADJUSTMENTS, kind=Kind.ADJUSTMENT, actor=ada, reason='=HYPERLINK("x"), sorry')
+    debit(ada, 500, "order:1:capture")
+    credit(make_customer("eve@example.com"), 700, "transfer:2:1")
+    url = "/balance/statement.csv"
+    assert client.get(url).status_code == 302
+    client.force_login(ada)
+    client.cookies["django_language"] = "ru"
+    response = client.get(url)
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    header, *rows = csv.reader(response.text.splitlines())
+    assert header == ["time_utc", "entry", "reference", "reason", "amount_usd", "balance_usd"]
+    assert [row[2:] for row in rows] == [
+        ["order:1:capture", "", "-5.00", "1230.56"],
+        ["gift", '\'=HYPERLINK("x"), sorry', "1.00", "1235.56"],
+        ["transfer:1:1", "", "1234.56", "1234.56"],
+    ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[0]) for row in rows)
 
 
 @hypothesis(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

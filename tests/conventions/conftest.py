@@ -1,6 +1,7 @@
 """The project's own files, as the convention tests read them."""
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ APPS = (
 @pytest.fixture(scope="session")
 def import_line() -> dict[str, int]:
     """Return the place of each app in the import line: a higher one may import a lower one."""
-    line = ("money", "events", "accounts", "balance catalog", "orders", "payments", "provisioning", "journal", "config")
-    return {app: place for place, apps in enumerate(line) for app in apps.split()}
+    contracts = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    line = reversed(contracts[0]["layers"])
+    return {app: place for place, apps in enumerate(line) for app in apps.split(" | ")}
 
 
 @pytest.fixture(scope="session")

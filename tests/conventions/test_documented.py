@@ -70,7 +70,7 @@ def kinds_in(tree: ast.Module) -> set[str]:
     return {text for text in strings if KIND.fullmatch(text) and text.partition(".")[0] not in labels}
 
 
-@pytest.mark.parametrize("name", ["architecture.md", "settings.md", "operations.md", "events.md"])
+@pytest.mark.parametrize("name", sorted(path.name for path in (Path(settings.BASE_DIR) / "docs").glob("*.md")))
 def test_pages_name_only_files_that_exist(name: str) -> None:
     """A path in backticks that ends in .py, .md, .sh, .yml or .toml is a file of the project."""
     root = Path(settings.BASE_DIR)

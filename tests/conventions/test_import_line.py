@@ -3,6 +3,16 @@
 import ast
 
 from django.apps import apps
+from django.conf import settings
+
+LINE = "config > journal > provisioning > payments > orders > balance | catalog > accounts > events > money"
+
+
+def test_the_line_that_the_linter_keeps_is_the_one_of_the_documentation(import_line: dict[str, int]) -> None:
+    places = [part.split(" | ") for part in reversed(LINE.split(" > "))]
+    assert import_line == {app: place for place, apps in enumerate(places) for app in apps}
+    assert set(import_line) == {path.parent.name for path in settings.BASE_DIR.glob("*/apps.py")}
+    assert f"\n    {LINE}\n" in (settings.BASE_DIR / "docs" / "architecture.md").read_text()
 
 
 def test_foreign_keys_point_down_the_line(import_line: dict[str, int]) -> None:

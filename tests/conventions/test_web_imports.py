@@ -5,14 +5,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 PROGRAM = Path(__file__).with_name("web_process.py")
 
 
-def test_web_process_loads_no_chain_library(tmp_path: Path) -> None:
+REAL = {"NETWORKS": "real", "FIXED_RATES": "ETH=3000,USDT=1"}
+
+
+@pytest.mark.parametrize("more", [{}, REAL], ids=["simulated", "real"])
+def test_web_process_loads_no_chain_library(tmp_path: Path, more: dict[str, str]) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    environment |= {"DATA_DIR": str(tmp_path), "PYTHONPATH": str(settings.BASE_DIR), "DEBUG": "1"}
+    environment |= {"DATA_DIR": str(tmp_path), "PYTHONPATH": str(settings.BASE_DIR), "DEBUG": "1"} | more
     finished = subprocess.run(
         [sys.executable, str(PROGRAM)],
         env=environment,

@@ -33,6 +33,20 @@ def test_icons_that_templates_name_are_in_the_sprite() -> None:
     assert not [name for name in {*named, *ICONS} if f'<symbol id="{name}"' not in sprite]
 
 
+def test_every_class_of_the_style_sheet_is_used() -> None:
+    """By a template, a module or a script; htmx-request is set by htmx."""
+    root = settings.BASE_DIR
+    style = re.sub(r"/\*.*?\*/|url\([^)]*\)", "", (root / "static" / "css" / "app.css").read_text(), flags=re.DOTALL)
+    files = [*root.glob("templates/**/*.html"), *root.glob("static/js/*.js"), *root.glob("[a-z]*/**/*.py")]
+    words = {
+        word
+        for path in files
+        if path.parts[len(root.parts)] not in ("tests", "var")
+        for word in re.findall(r"[\w-]+", path.read_text())
+    }
+    assert not {name for name in re.findall(r"\.([a-z][\w-]*)", style)} - words - {"htmx-request"}
+
+
 @pytest.mark.django_db
 def test_the_page_of_all_components_works_for_a_stranger(client: Client) -> None:
     response = client.get("/components/")

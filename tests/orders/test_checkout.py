@@ -237,3 +237,19 @@ def test_the_key_of_another_customers_order_shows_nothing_of_it(ada: User, h100:
     answer = client.get(reverse("orders:checkout"), QUERY | {"form_key": str(order.form_key)})
     assert answer.status_code == 200
     assert order.number not in answer.content.decode()
+
+
+def test_ord_6_the_pages_say_the_hold_that_is_set(ada: User, h100: Offer, client: Any, settings: Any) -> None:
+    settings.HOLD_MINUTES = 45
+    client.force_login(ada)
+    assert "holds your lots for 45 minutes" in client.get(reverse("orders:checkout"), QUERY, follow=True).text
+    assert "holds your lots for 45 minutes" in client.get(reverse("home")).text
+
+
+def test_ord_2_the_form_leads_to_the_one_minute_check_also_for_an_unknown_architecture(
+    h100: Offer, client: Any
+) -> None:
+    Offer.objects.update(architecture="Newest")
+    html = client.get(h100.get_absolute_url()).text
+    assert 'href="#one-minute-check"' in html
+    assert html.count('id="one-minute-check"') == 1

@@ -54,6 +54,28 @@ def test_pay_2_instructions_state_amount_rate_source_address_network_and_end(
     assert intent.born_height is not None
 
 
+def test_pay_2_the_page_says_all_of_it_and_what_if(shop: Any, client: Any, settings: Any) -> None:
+    settings.TOLERANCE_VOLATILE, settings.SUPPORT_CONTACT = (25, 150), "help@shop.example"
+    intent = shop.ask(shop.order())
+    client.force_login(shop.customer)
+    url = reverse("payments:intent", args=[intent.pk])
+    html = client.get(url).text
+    for said in (
+        "0.033671",
+        "ETH on Ethereum",
+        "2970 USD for one ETH",
+        "markup of 1 %",
+        f"{intent.expires_at:%H:%M}",
+    ):
+        assert said in html, said
+    assert f"Price from the operator, {intent.created_at:%H:%M} UTC." in html
+    assert "Short by up to 0.25 % (at most $1.50) counts as whole" in html
+    shop.wait(minutes=16)
+    html = client.get(url).text
+    assert f"Name the order {intent.order.number} and the instructions {intent.pk}." in html
+    assert "0.033671" not in html
+
+
 def test_pay_3_new_instructions_have_the_rate_of_their_moment_and_the_old_ones_stay(shop: Any, settings: Any) -> None:
     order = shop.order()
     first = shop.ask(order)

@@ -296,6 +296,27 @@ def test_an_order_expires_after_14_days_never_while_a_promise_may_be_kept(shop: 
     assert fresh(order).state == "settled"
 
 
+def test_ord_6_a_transfer_seen_keeps_lots_that_no_promise_keeps_for_24_hours_at_most(shop: Any) -> None:
+    order = shop.order()
+    shop.wait(61)
+    shop.look_at_holds()
+    shop.wait(180)
+    shop.ask(order, "eth")  # takes the lots again, four hours after saving
+    shop.wait(40)
+    shop.block()
+    second = shop.ask(order, "usdt-ethereum")  # prolongs nothing
+    shop.network.pay(second)
+    seen_at = timezone.now()
+    shop.network.watch()
+    assert hold(order).until == seen_at + timedelta(hours=24)
+    shop.clock.move_to(seen_at + timedelta(hours=24))
+    shop.look_at_holds()
+    assert hold(order).state == "held"
+    shop.wait(1)
+    shop.look_at_holds()
+    assert hold(order).state == "released"
+
+
 def test_an_order_expires_after_14_days_once_its_promises_have_ended(shop: Any) -> None:
     order = shop.order()
     intent = shop.ask(order)

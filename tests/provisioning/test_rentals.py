@@ -227,12 +227,16 @@ def test_prv_2_access_is_shown_by_a_deliberate_click_and_each_showing_is_logged(
     client.force_login(desk.customer)
     assert ACCESS.ssh_host not in client.get(url).content.decode()
     assert not Event.objects.filter(kind="access.shown").exists()
+    assert "Last shown" not in client.get(url).text
     for times in (1, 2):
         response = client.post(url)
         assert "ssh -p 2222 ada@gpu17.rack.example" in response.content.decode()
         assert "no-store" in response.headers["Cache-Control"]
         assert Event.objects.filter(kind="access.shown", actor=desk.customer).count() == times
-    assert ACCESS.ssh_host not in client.get(url).content.decode()
+    again = client.get(url).text
+    assert ACCESS.ssh_host not in again
+    assert "Last shown" in again
+    assert f"{Event.objects.filter(kind='access.shown').latest('id').at:%Y-%m-%dT%H:%M:%SZ}" in again
     assert ACCESS.ssh_host not in client.get(reverse("orders:detail", args=[desk.order.number])).content.decode()
 
 

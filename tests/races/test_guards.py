@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.races, pytest.mark.django_db(transaction=True), pytest
 def test_without_the_condition_in_its_update_one_lot_is_sold_four_times(monkeypatch: pytest.MonkeyPatch) -> None:
     all_have_looked = threading.Barrier(4)
 
-    def look_then_take(offer_id: int, lots: int) -> bool:
+    def look_then_take(offer_id: int, lots: int, *, paused: bool = False) -> bool:
         offer = Offer.objects.get(pk=offer_id)
         all_have_looked.wait(10)
         if offer.available_lots < lots:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from config import preflight
 
@@ -107,6 +108,16 @@ def test_wrong_setting(
     assert ended.returncode == 1
     assert is_one_sentence(ended.stderr, part)
     assert contents(folder) == before
+
+
+@pytest.mark.parametrize(("share", "fits"), [(50, True), (500, True), (501, False), (10_000, False), (-1, False)])
+def test_case_1_a_tolerance_over_five_percent(settings: Settings, share: int, fits: bool) -> None:
+    settings.TOLERANCE_STABLE = (share, 50)
+    if fits:
+        preflight.own_values()
+    else:
+        with pytest.raises(preflight.CannotStart, match="TOLERANCE_STABLE"):
+            preflight.own_values()
 
 
 def test_a_socket_without_a_proxy(tmp_path: Path) -> None:
