@@ -66,6 +66,10 @@ class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
     inlines = (HoldInline,)
     actions = ("take_stock",)
 
+    @admin.display(description=_("order number"), ordering="symbols")
+    def number(self, order: Order) -> str:
+        return order.number
+
     @admin.action(description=_("Take stock for paid orders that wait for it"), permissions=["view"])
     def take_stock(self, request: HttpRequest, queryset: QuerySet[Order]) -> None:
         if not request.user.has_perm("orders.change_order"):  # the list itself is read-only for everybody
