@@ -60,6 +60,9 @@ def live_word(intent: PaymentIntent, live: Sequence[ChainTransfer], progress: Pr
         return Word("seen", _("Seen"), "waiting", _("The network knows your transfer. It is not in a block yet."))
     if intent.funding == Funding.PARTIAL and not intent.late:
         return Word("partly_paid", _("Partly paid"), "attention", _("Less than the exact amount has arrived so far."))
+    if progress.confirmations >= progress.needed and any(t.status == Status.INCLUDED for t in asked):
+        text = _("It has its confirmations. An amount this large also waits until the network calls the block final.")
+        return Word("confirming", _("Confirming, waiting for finality"), "waiting", text)
     steps = {"done": min(progress.confirmations, progress.needed), "needed": progress.needed}
     label = _("Confirming, %(done)d of %(needed)d") % steps
     return Word("confirming", label, "waiting", _("Your transfer is in a block. You need not do anything."))

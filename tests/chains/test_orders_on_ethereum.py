@@ -106,10 +106,13 @@ def test_a_large_order_waits_for_the_networks_own_finality(shop: Shop) -> None:
     """Above $1,000 twelve blocks are not enough: the network must call the block final, two epochs later."""
     offer = make_offer(name="B200 SXM", price_cents=120_000)
     order = save_order(shop.order.customer, offer)
-    shop.pay(ask(order))
+    intent = ask(order)
+    shop.pay(intent)
     shop.mine(40)
     transfer = ChainTransfer.objects.get()
     assert (transfer.confirmations, transfer.status) == (40, ChainTransfer.Status.INCLUDED)
+    intent.refresh_from_db()
+    assert str(page_of(intent).word.word) == "Confirming, waiting for finality"
     shop.mine(60)
     order.refresh_from_db()
     assert order.state == Order.State.SETTLED
