@@ -309,6 +309,7 @@ class ReviewItem(models.Model):
     class Reason(models.TextChoices):
         STOPPED = "network_stopped", _("a network stopped: another chain, or a reorganisation too deep")
         ADDRESS = "address_mismatch", _("an address is not the one that our key derives")
+        ORPHANED = "final_orphaned", _("the block of a final transfer was replaced")
         CHANGED = "transfer_changed", _("a transfer came again with another amount or address")
         AMOUNT = "amount_unbelievable", _("a transfer is worth more than can be believed")
         ASSET = "other_asset", _("an asset arrived that was not asked for")

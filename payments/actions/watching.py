@@ -84,10 +84,29 @@ def record_batch(network: str, turn: int, batch: Batch) -> None:
 
 
 def rewind(network: str, height: int) -> None:
-    """Take transfers of blocks above `height` out of their blocks; the scan finds again what is still there."""
-    rows = ChainTransfer.objects.filter(network=network, status=Status.INCLUDED, block_height__gt=height)
+    """Take transfers of blocks above `height` out of their blocks; the scan finds again what is still there.
+
+    Final ones stay as they are, credit included, and come before a person: that must not happen at their depth.
+    """
+    rows = ChainTransfer.objects.filter(network=network, block_height__gt=height)
     for row in rows.select_for_update(of=("self",), no_key=True).order_by("pk"):
-        change(row, Status.SEEN, "transfer.orphaned")
+        if row.status == Status.INCLUDED:
+            change(row, Status.SEEN, "transfer.orphaned")
+        else:
+            alarm_about_final(row, height)
+
+
+def alarm_about_final(row: ChainTransfer, height: int) -> None:
+    """Put before a person that a block which held a final transfer is gone. Nothing is reversed."""
+    log.error("%s: its block %s was replaced above %s although the transfer was final", row, row.block_height, height)
+    open_review(
+        ReviewItem.Reason.ORPHANED,
+        subject=row,
+        thread=row.intent.order,
+        block=row.block_hash,
+        common_height=str(height),
+        suggestion="Look the transaction up in an explorer. If it is gone, stop the rental and ask the customer.",
+    )
 
 
 def store(network: str, found: Transfer) -> None:

@@ -353,3 +353,18 @@ def test_a_transaction_that_pays_another_amount_after_a_reorg_counts_with_it(sho
     intent.refresh_from_db()
     assert intent.funding == PaymentIntent.Funding.PARTIAL
     assert not ReviewItem.objects.exists()
+
+
+def test_a_reorg_below_finality_reverses_nothing_and_comes_before_a_person(shop: Any) -> None:
+    """Deeper than what counts as final, within what we remember: the credit stays, and somebody must look."""
+    order = shop.order()
+    shop.network.pay(shop.ask(order))
+    shop.network.settle()
+    shop.network.chain.reorg(4, keep=False)
+    shop.network.mine(8)
+    order.refresh_from_db()
+    assert order.state == "settled"
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.FINAL
+    assert [item.reason for item in ReviewItem.objects.all()] == ["final_orphaned"]
+    assert cursor().state == "watching"
+    books_are_right()
