@@ -263,10 +263,6 @@ class Allocation(models.Model):
     `movement` is none when less than a cent was credited (dust that completed nothing).
     """
 
-    class Why(models.TextChoices):
-        LOCKED = "locked", _("promised rate")
-        MARKET = "market", _("market rate")
-
     transfer = models.ForeignKey(
         ChainTransfer, on_delete=models.PROTECT, verbose_name=_("transfer"), related_name="allocations"
     )

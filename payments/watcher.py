@@ -9,11 +9,13 @@ from . import queries
 from .actions import reserve, watching
 from .actions.settling import advance
 from .models import ChainTransfer, NetworkCursor
-from .networks.base import BadAnswer, Cursor, ForeignChain, Key, Match, Node, Unavailable
+from .networks.base import BadAnswer, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
+from .registry import families
 from .registry import node as node_of
 
 log = logging.getLogger(__name__)
 PASSES = 40  # scans in one go; the timer calls again
+CHECKED: set[Family] = set()  # families whose contracts this process has checked
 
 
 def watch(network: str) -> bool:
@@ -64,6 +66,7 @@ def read(network: str, turn: int, node: Node) -> None:
         row = NetworkCursor.objects.get(pk=network)
         cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
         batch = node.scan(cursor, matching(network, turn))
+        check_once(network, node)
         watching.record_batch(network, turn, batch)
         if not batch.more:
             break
@@ -73,6 +76,17 @@ def read(network: str, turn: int, node: Node) -> None:
         watching.record_confirmations(
             network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True))
         )
+
+
+def check_once(network: str, node: Node) -> None:
+    """Check the pinned contracts before this process keeps anything it read: BadAnswer names the one that is wrong.
+
+    After the scan, which knows a foreign chain first: that one is stopped, not merely refused.
+    """
+    family = families()[network]
+    if family not in CHECKED:
+        node.check()
+        CHECKED.add(family)
 
 
 def matching(network: str, turn: int) -> Match:

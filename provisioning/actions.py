@@ -49,11 +49,7 @@ def move(rental_id: int, state: str, *, actor: User) -> Rental:
         rental = locked_rental(rental_id)
         if rental.state == state:
             return rental
-        if (
-            not rental.may_move_to(state)
-            or state in (State.ENDED,)
-            or (state == State.ACTIVE and not rental.started_at)
-        ):
+        if not rental.may_move_to(state) or state == State.ENDED or (state == State.ACTIVE and not rental.started_at):
             raise NotPossible(_("A rental that is %(state)s can't do this.") % {"state": rental.get_state_display()})
         rental.move_to(state, actor=actor)
         return rental

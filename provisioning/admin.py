@@ -71,7 +71,7 @@ class RentalAdmin(FindsNumbers, ReadOnlyAdmin):
             else:
                 actions.move(rental_id, step, actor=actor)
             messages.success(request, _("Done and recorded."))
-        except (Refused, KeyError) as error:
+        except Refused as error:
             messages.error(request, str(error))
 
     def plan(self, request: HttpRequest, rental_id: int) -> HttpResponse:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 from story import ask, books_are_right, cursor, kinds, make_customer, make_offer, save_order
 
@@ -13,6 +14,7 @@ from events.relay import drain
 from orders.models import Order
 from payments import registry, watcher
 from payments.actions.rates import record_samples
+from payments.errors import NetworkUnwatched
 from payments.installation import birth
 from payments.models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, ReviewItem
 from payments.pages import page_of
@@ -240,3 +242,19 @@ def test_a_node_with_another_genesis_stops_the_network_and_reverses_nothing(
     assert ReviewItem.objects.get().reason == ReviewItem.Reason.STOPPED
     assert not shop.watch()
     shop.is_paid_once()
+
+
+@pytest.mark.parametrize("wrong", ["other decimals", "no contract"])
+def test_case_45_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
+    shop: Shop, settings: Settings, wrong: str
+) -> None:
+    """After a change of the setting, the first pass of a worker sees it: nothing is kept, no method is offered."""
+    eighteen = ("TestToken", ["string", "string", "uint8", "uint256"], ["Tether USD", "USDT", 18, 10**15])
+    settings.USDT_ETHEREUM_CONTRACT = shop.payer.deploy(*eighteen) if wrong == "other decimals" else shop.payer.address
+    registry.families.cache_clear()
+    before = cursor().recent
+    assert not shop.watch()
+    assert ("18 decimals, not 6" if wrong == "other decimals" else "no contract of USDT") in cursor().error
+    assert cursor().recent == before
+    with time_machine.travel(timezone.now() + timedelta(minutes=2)), pytest.raises(NetworkUnwatched):
+        ask(shop.order)
