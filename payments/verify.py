@@ -4,8 +4,10 @@ Nothing here writes. Sums of base units are made in Python, those of cents by th
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.db import connection, transaction
 from django.db.models import F, Q, Sum
 
 from balance.models import Account, House, Movement
@@ -15,6 +17,27 @@ from orders.models import Hold, Order
 from .models import Allocation, ChainTransfer, PaymentIntent
 
 Status = ChainTransfer.Status
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Read one moment of the database, while the site goes on: what commits meanwhile is no discrepancy.
+
+    On SQLite by a plain BEGIN: one of Django's own would keep every writer waiting.
+    """
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
 
 
 @dataclass(frozen=True, slots=True)
