@@ -21,7 +21,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 from payments import installation
 from payments.models import Installation
 from payments.rates import fixed_prices
-from payments.registry import REAL_NODES, families, is_simulated, node
+from payments.registry import REAL, families, is_simulated, node, second_node
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
 SHORTEST_KEY = 32  # characters: a shorter one can be guessed, and with it sessions, addresses, access are forged
@@ -157,7 +157,8 @@ def own_values() -> None:
     try:
         families()
     except ValueError as error:
-        raise CannotStart(f"The settings are wrong: USDT_ETHEREUM_CONTRACT: {error}") from error
+        names = ", ".join(setting for real in REAL.values() for setting in real.options.values())
+        raise CannotStart(f"The settings of the networks ({names}) are wrong: {error}") from error
 
 
 def same_kind() -> None:
@@ -170,14 +171,20 @@ def nodes() -> None:
     """Refuse real networks without the address of a node or with a key that is none. For processes that ask nodes."""
     if is_simulated():
         return
-    for network, (_, *names) in REAL_NODES.items():
-        absent = [name for name in names if not getattr(settings, name)]
-        if absent:
-            raise CannotStart(f"The settings are wrong: NETWORKS=real needs {' and '.join(absent)}.")
-        try:
-            node(network)
-        except ValueError as error:
-            raise CannotStart(f"The settings of {network} ({', '.join(names)}) are wrong: {error}") from error
+    if not families():
+        pairs = " or ".join(f"{real.url} and {real.key}" for real in REAL.values())
+        raise CannotStart(f"The settings are wrong: NETWORKS=real needs at least one network: {pairs}.")
+    for network, real in REAL.items():
+        given = [name for name in (real.url, real.key) if getattr(settings, name)]
+        if len(given) == 1:
+            absent = real.key if given == [real.url] else real.url
+            raise CannotStart(f"The settings are wrong: {given[0]} needs {absent} beside it.")
+        for make in (node, second_node) if given else ():
+            try:
+                make(network)
+            except ValueError as error:
+                names = ", ".join((real.url, real.key, real.second))
+                raise CannotStart(f"The settings of {network} ({names}) are wrong: {error}") from error
 
 
 def fit_for_work() -> None:

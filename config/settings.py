@@ -278,12 +278,18 @@ ETHEREUM_CHAIN_ID = env.int("ETHEREUM_CHAIN_ID", default=1)
 ETHEREUM_XPUB = env.str("ETHEREUM_XPUB", default="")
 # USDT_ETHEREUM_CONTRACT: the token contract whose logs count as USDT. Tether's on mainnet.
 USDT_ETHEREUM_CONTRACT = env.str("USDT_ETHEREUM_CONTRACT", default="0xdAC17F958D2ee523a2206206994597C13D831ec7")
+# USDC_ETHEREUM_CONTRACT: the token contract whose logs count as USDC. Circle's on mainnet.
+USDC_ETHEREUM_CONTRACT = env.str("USDC_ETHEREUM_CONTRACT", default="0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48")
+# ETHEREUM_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+ETHEREUM_SECOND_URL = env.str("ETHEREUM_SECOND_URL", default="")
 # SIMULATED_BLOCK_SECONDS: the simulated chain mines a block this often: quick enough to watch, slow enough to follow.
 SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 # WATCH_SECONDS: how often a worker reads each network. Shorter than any block time here.
 WATCH_SECONDS = env.float("WATCH_SECONDS", default=1.0 if NETWORKS_KIND == "simulated" else 4.0)
+# DEMO_RATES: what the demo's money is worth. Round numbers, so that everybody sees that they are made up.
+DEMO_RATES = {"BTC": "100000", "LTC": "100", "ETH": "3000", "USDT": "1", "USDC": "1", "TRX": "0.25", "SOL": "200"}
 # FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1". The demo has prices; a real installation must say its own.
-FIXED_RATES = env.dict("FIXED_RATES", default={"ETH": "3000", "USDT": "1"} if NETWORKS_KIND == "simulated" else {})
+FIXED_RATES = env.dict("FIXED_RATES", default=DEMO_RATES if NETWORKS_KIND == "simulated" else {})
 # RATE_QUORUM: how many independent sources must be live for a quote. One while the only source is the operator.
 RATE_QUORUM = 1
 # RATE_MAX_AGE_SECONDS: an older price gives no quote.

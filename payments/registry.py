@@ -4,7 +4,7 @@ The web process asks for families and methods; only workers ask for nodes, which
 no chain library is loaded anywhere else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -18,7 +18,44 @@ from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
 
-REAL_NODES = {"ethereum": ("payments.networks.ethereum_node.EthereumNode", "ETHEREUM_RPC_URL", "ETHEREUM_XPUB")}
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """How a real network is made: its pure half, its node half by dotted path, and the names of the settings for both.
+
+    `options` are arguments of the pure half: name → setting. A network is on when its node and its key are set.
+    """
+
+    family: Callable[..., Family]
+    node: str
+    url: str
+    key: str
+    second: str
+    options: Mapping[str, str]
+
+    @property
+    def is_on(self) -> bool:
+        return bool(getattr(settings, self.url) and getattr(settings, self.key))
+
+    def make_family(self) -> Family:
+        return self.family(**{name: getattr(settings, setting) for name, setting in self.options.items()})
+
+
+# In the order in which customers see them.
+REAL = {
+    "ethereum": Real(
+        Ethereum,
+        "payments.networks.ethereum_node.EthereumNode",
+        "ETHEREUM_RPC_URL",
+        "ETHEREUM_XPUB",
+        "ETHEREUM_SECOND_URL",
+        {
+            "chain_id": "ETHEREUM_CHAIN_ID",
+            "usdt_contract": "USDT_ETHEREUM_CONTRACT",
+            "usdc_contract": "USDC_ETHEREUM_CONTRACT",
+        },
+    ),
+}
 SIMULATED_NODE = "payments.networks.simulated_node.SimulatedNode"
 
 
@@ -45,13 +82,13 @@ def is_simulated() -> bool:
 
 @cache
 def families() -> dict[str, Family]:
-    """Return every network's pure half by its code."""
-    real = [Ethereum(chain_id=settings.ETHEREUM_CHAIN_ID, usdt_contract=settings.USDT_ETHEREUM_CONTRACT)]
+    """Return every network's pure half by its code: all of them simulated, or the real ones that are on."""
     if not is_simulated():
-        return {family.network: family for family in real}
+        return {code: real.make_family() for code, real in REAL.items() if real.is_on}
+    made = [real.make_family() for real in REAL.values()]
     return {
         family.network: Simulated(family.network, family.name, family.assets, settings.SIMULATED_BLOCK_SECONDS)
-        for family in real
+        for family in made
     }
 
 
@@ -80,5 +117,16 @@ def node(network: str) -> Node:
     if is_simulated():
         simulated = import_string(SIMULATED_NODE)
         return cast(Node, simulated(family, simulated_chain(network).path, str(Installation.objects.get().identity)))
-    path, url, key = REAL_NODES[network]
-    return cast(Node, import_string(path)(family, getattr(settings, url), getattr(settings, key)))
+    real = REAL[network]
+    return cast(Node, import_string(real.node)(family, getattr(settings, real.url), getattr(settings, real.key)))
+
+
+def second_node(network: str) -> Node | None:
+    """Return the node of the second provider, which confirms large transfers; none if the settings name none."""
+    if is_simulated():
+        return None
+    real = REAL[network]
+    url = getattr(settings, real.second)
+    if not url:
+        return None
+    return cast(Node, import_string(real.node)(families()[network], url, getattr(settings, real.key)))

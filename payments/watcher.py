@@ -9,7 +9,7 @@ from . import queries
 from .actions import reserve, watching
 from .actions.settling import advance
 from .models import ChainTransfer, NetworkCursor
-from .networks.base import BadAnswer, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
+from .networks.base import BadAnswer, Cursor, Family, ForeignChain, Key, Match, Node, Replaced, Unavailable
 from .registry import families
 from .registry import node as node_of
 
@@ -73,9 +73,8 @@ def read(network: str, turn: int, node: Node) -> None:
     work = queries.open_work(network, timezone.now()).exclude(status=ChainTransfer.Status.FINAL)
     rows = list(work.select_related("intent__address"))
     if rows:
-        watching.record_confirmations(
-            network, turn, list(zip(rows, node.confirm([key_of(r) for r in rows]), strict=True))
-        )
+        answers = [None if isinstance(a, Replaced) else a for a in node.confirm([key_of(r) for r in rows])]
+        watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
 
 
 def check_once(network: str, node: Node) -> None:

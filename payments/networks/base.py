@@ -75,7 +75,8 @@ class Transfer:
     """One payment of one asset to one address. `(txid, position)` names it for ever, also after a reorg.
 
     `position` is the place *within the transaction*: "value" for the coin itself, "log:N" for the N-th log of its own
-    receipt, "call:0.1" for an internal call. `block` is none while the transfer is only in the pool.
+    receipt, "call:0.1" for an internal call, "out:N" for an output, "account:N" for an account of a Solana transaction.
+    `block` is none while the network may still forget it: in the pool, or not solid yet.
     """
 
     txid: str
@@ -85,6 +86,18 @@ class Transfer:
     method: str | None  # none: an unknown token; then `contract` says which
     contract: str | None
     block: Block | None
+    spends: tuple[str, ...] = ()  # "txid:n" of each output it spends, where that tells what replaces what
+    explained: bool = True  # false: a balance grew and no transaction says why; then `txid` is the block's hash
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one of our addresses held when it was last looked at, for networks that must look at each: base units of the
+    coin, and a mark of the adapter's own, such as the newest signature read. `balance` none: never looked at."""
+
+    address: str
+    balance: int | None = None
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +106,8 @@ class Batch:
 
     `rewound_to`: height of the common ancestor if a reorg was seen (blocks above it that we had read are gone), else
     none. `cursor` is the new cursor. `watched_until`: every block with a time up to this one was read. `head`: the
-    node's head height. `more`: the head was not reached yet, call again at once.
+    node's head height. `more`: the head was not reached yet, call again at once. `held`: what addresses hold now, for
+    those handed in that were looked at; kept with the facts and handed in again next time.
     """
 
     cursor: Cursor
@@ -102,6 +116,7 @@ class Batch:
     head: int
     rewound_to: int | None = None
     more: bool = False
+    held: tuple[Held, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +130,14 @@ class Confirmation:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """The transfer is gone because its sender spent the same money otherwise; `by` is that transaction, "" if the node
+    can't name it."""
+
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """Names a transfer to `confirm`: what was stored about it."""
 
@@ -123,6 +146,22 @@ class Key:
     address: str
     amount: int
     contract: str | None = None
+    spends: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the network says about a transaction that somebody asks about.
+
+    `failed`: it is in a block and moved nothing. `payments`: everything it pays, to anybody, unknown tokens included.
+    `low_fee`: it waits in the pool and offers less than the next blocks take.
+    """
+
+    txid: str
+    block: Block | None
+    failed: bool
+    payments: tuple[Transfer, ...]
+    low_fee: bool = False
 
 
 Match = Callable[[Iterable[str]], set[str]]
@@ -148,14 +187,30 @@ class Family(Protocol):
     def block_seconds(self) -> float:
         """Return the usual time between blocks."""
 
+    @property
+    def pool_slack_seconds(self) -> int:
+        """Return by how much a block's time may be later than the payment, where the pool was not watched: 600 for
+        networks whose blocks are minutes apart and whose pool is watched, else 0."""
+
+    @property
+    def looks_per_pass(self) -> int:
+        """Return how many addresses a pass can look at one by one; 0 where blocks tell everything."""
+
     def finality(self, usd_cents: int) -> Finality:
         """Return what a transfer worth this much needs."""
 
     def payment_uri(self, address: str, asset: Asset, amount: int) -> str:
         """Return the text for the QR code: safe by default (tokens: the bare address, wallets misread the rest)."""
 
+    def wallet_uri(self, address: str, asset: Asset, amount: int) -> str | None:
+        """Return the full payment link with asset and amount, for people who know that their wallet reads it; none if
+        the network has no such form, or `payment_uri` is it already."""
+
     def check_address(self, text: str) -> str:
         """Return the normalised address; ValueError says what is wrong with it."""
+
+    def check_transaction(self, text: str) -> str:
+        """Return the normalised transaction id; ValueError if it can't be one of this network (by its shape)."""
 
     def display(self, address: str) -> str:
         """Return the normalised address as people read and copy it (Ethereum: with the capitals of EIP-55)."""
@@ -173,12 +228,20 @@ class Node(Protocol):
     def head(self) -> Block:
         """Return the newest block."""
 
-    def scan(self, cursor: Cursor, match: Match) -> Batch:
+    def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
         """Read on from the cursor, at most a bounded number of blocks. ForeignChain if the genesis differs or no
-        block of `recent` is on the chain."""
+        block of `recent` is on the chain. `held`: up to `looks_per_pass` of our addresses, those of live promises
+        first, with what was kept about them."""
 
-    def confirm(self, keys: Sequence[Key]) -> list[Confirmation | None]:
-        """Read each transfer again, in order. None = the network no longer knows it (reverted, replaced, dropped)."""
+    def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
+        """Read each transfer again, in order. None = the network no longer knows it (reverted, dropped); Replaced = and
+        it can never come, since the same money went elsewhere."""
+
+    def look_up(self, txid: str) -> Finding | None:
+        """Return what the network says about a transaction; none if it does not know it."""
+
+    def used(self, addresses: Sequence[str]) -> set[str]:
+        """Return those that hold something or have a history, as far as the node can tell."""
 
     def destination(self, index: int) -> str:
         """Derive the address with this index from the operator's public key."""

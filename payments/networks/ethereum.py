@@ -1,4 +1,4 @@
-"""Ethereum, the pure half: ETH and the pinned USDT contract. No chain library: the web process may load it.
+"""Ethereum, the pure half: ETH, and the pinned contracts of USDT and USDC. No chain library: web processes load it too.
 
 Inside, an address is 42 lower-case letters: comparing costs nothing then, while the capitals of EIP-55 cost a hash for
 each address of a block. People get the capitals through `display` and in payment texts.
@@ -15,6 +15,7 @@ EXPLORERS = {1: "https://etherscan.io/tx/", 11155111: "https://sepolia.etherscan
 # irreversible (about 15 minutes).
 CONFIRMATIONS_LIMIT_CENTS = 100_000
 ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
+TRANSACTION = re.compile(r"0x[0-9a-f]{64}")
 
 
 def with_capitals(address: str) -> str:
@@ -33,6 +34,7 @@ class Ethereum:
         *,
         chain_id: int,
         usdt_contract: str,
+        usdc_contract: str = "",
         name: str = "Ethereum",
         confirmations: int = 12,
     ) -> None:
@@ -41,18 +43,30 @@ class Ethereum:
         self.chain_id = chain_id
         self.confirmations = confirmations
         self.block_seconds = 12.0
+        self.pool_slack_seconds = 0
+        self.looks_per_pass = 0
         self.assets = (
             Asset("eth", "ETH", "Ether", decimals=18, due_decimals=6, stable=False, minimum_cents=1500),
-            Asset(
-                f"usdt-{network}",
-                "USDT",
-                "Tether USD",
-                decimals=6,
-                due_decimals=2,
-                stable=True,
-                minimum_cents=2000,
-                contract=self.check_address(usdt_contract),
+            *(
+                self._token(symbol, name, contract)
+                for symbol, name, contract in (
+                    ("USDT", "Tether USD", usdt_contract),
+                    ("USDC", "USD Coin", usdc_contract),
+                )
+                if contract
             ),
+        )
+
+    def _token(self, symbol: str, name: str, contract: str) -> Asset:
+        return Asset(
+            f"{symbol.lower()}-{self.network}",
+            symbol,
+            name,
+            decimals=6,
+            due_decimals=2,
+            stable=True,
+            minimum_cents=2000,
+            contract=self.check_address(contract),
         )
 
     def finality(self, usd_cents: int) -> Finality:
@@ -66,6 +80,13 @@ class Ethereum:
             return with_capitals(address)
         return f"ethereum:{with_capitals(address)}@{self.chain_id}?value={amount}"
 
+    def wallet_uri(self, address: str, asset: Asset, amount: int) -> str | None:
+        """Return EIP-681 with contract and amount for tokens."""
+        if asset.contract is None:
+            return None
+        contract = with_capitals(asset.contract)
+        return f"ethereum:{contract}@{self.chain_id}/transfer?address={with_capitals(address)}&uint256={amount}"
+
     def check_address(self, text: str) -> str:
         """Return the address in lower case; ValueError says what is wrong with it.
 
@@ -78,6 +99,13 @@ class Ethereum:
         if letters not in (letters.lower(), letters.upper()) and with_capitals(text)[2:] != letters:
             raise ValueError("The capitals of this address do not fit: it has a typing error.")
         return "0x" + letters.lower()
+
+    def check_transaction(self, text: str) -> str:
+        """Return the transaction's hash in lower case; ValueError if it is none."""
+        text = text.strip().lower()
+        if not TRANSACTION.fullmatch(text):
+            raise ValueError("An Ethereum transaction is 0x and 64 letters and digits from 0-9 and a-f.")
+        return text
 
     def display(self, address: str) -> str:
         """Return the address with the capitals of EIP-55."""

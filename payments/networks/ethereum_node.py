@@ -13,7 +13,21 @@ from web3 import HTTPProvider
 
 from payments import hd
 
-from .base import BadAnswer, Batch, Block, Confirmation, Cursor, ForeignChain, Key, Match, Transfer, Unavailable
+from .base import (
+    BadAnswer,
+    Batch,
+    Block,
+    Confirmation,
+    Cursor,
+    Finding,
+    ForeignChain,
+    Held,
+    Key,
+    Match,
+    Replaced,
+    Transfer,
+    Unavailable,
+)
 from .chain_walk import Start, check_genesis, find_start
 from .ethereum import Ethereum
 from .rpc import Rpc, RpcError
@@ -53,7 +67,7 @@ class EthereumNode:
         """Return the newest block."""
         return self._header("latest")
 
-    def scan(self, cursor: Cursor, match: Match) -> Batch:
+    def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
         """Read on from the cursor, at most `max_blocks` blocks. Transfers in the pool are not reported."""
         genesis = self.genesis()
         check_genesis(self.family.name, cursor, genesis)
@@ -69,7 +83,7 @@ class EthereumNode:
             more=tip.height < head.height,
         )
 
-    def confirm(self, keys: Sequence[Key]) -> list[Confirmation | None]:
+    def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
         """Read the receipt of each transfer again: its status, its block and what it paid to whom."""
         if not keys:
             return []
@@ -83,6 +97,14 @@ class EthereumNode:
                 self._confirmation(key, mined[key.txid], blocks, paid, head, finalized) if key.txid in mined else None
                 for key in keys
             ]
+
+    def look_up(self, txid: str) -> Finding | None:
+        """Return what the node says about a transaction."""
+        raise NotImplementedError  # comes with the completed adapter
+
+    def used(self, addresses: Sequence[str]) -> set[str]:
+        """Return those that hold something or sent something."""
+        raise NotImplementedError  # comes with the completed adapter
 
     def destination(self, index: int) -> str:
         """Derive the receiving address with this index."""

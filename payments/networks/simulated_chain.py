@@ -20,6 +20,7 @@ from .base import Block, Unavailable
 LARGEST_AMOUNT = 2**256 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+SPENT = 16  # so many letters of a transaction's id name the output that it spends
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE blocks (
@@ -95,11 +96,13 @@ class SimulatedChain:
     def replace(
         self, txid: str, address: str, amount: int, method: str | None = None, contract: str | None = None
     ) -> str:
-        """Put another payment in the place of a pool transaction, as a wallet does that raises the fee."""
+        """Put another payment in the place of a pool transaction, as a wallet does that raises the fee. Both spend the
+        same output, which shows in the beginning of their ids."""
         position = "value" if contract is None else "log:0"
+        other = txid[:SPENT] + secrets.token_hex(32)[SPENT:]
         with self._writing() as connection:
             _drop(connection, txid)
-            return _insert(connection, [(position, Payment(address, amount, method, contract))], None)
+            return _insert(connection, [(position, Payment(address, amount, method, contract))], other)
 
     # --- what the network does ------------------------------------------------------------------------------------
     def mine(self, n: int = 1, at: datetime | None = None, waited: timedelta = timedelta(0)) -> Block:
@@ -191,6 +194,21 @@ class SimulatedChain:
         """Return one payment; none if the node does not know it."""
         found = self._sent("WHERE p.txid = ? AND p.position = ?", txid, position)
         return found[0] if found else None
+
+    def transaction(self, txid: str) -> list[Sent]:
+        """Return every payment of one transaction; nothing if the node does not know it."""
+        return self._sent("WHERE p.txid = ? ORDER BY p.rowid", txid)
+
+    def spender(self, txid: str) -> str | None:
+        """Return the transaction that spends the same output as this one and is known to the node."""
+        found = self._sent("WHERE p.txid LIKE ? || '%' ORDER BY t.number DESC", txid[:SPENT])
+        return found[0].txid if found else None
+
+    def paid(self, addresses: Sequence[str]) -> set[str]:
+        """Return those of the addresses that were ever paid."""
+        with self._asking() as (connection, _):
+            rows = connection.execute("SELECT DISTINCT address FROM payments").fetchall()
+        return {row[0] for row in rows} & set(addresses)
 
     # --- for people -----------------------------------------------------------------------------------------------
     def recent(self, limit: int = 20) -> list[Sent]:

@@ -6,10 +6,23 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from .base import Asset, Batch, Block, Confirmation, Cursor, Key, Match, Transfer, Unavailable
+from .base import (
+    Asset,
+    Batch,
+    Block,
+    Confirmation,
+    Cursor,
+    Finding,
+    Held,
+    Key,
+    Match,
+    Replaced,
+    Transfer,
+    Unavailable,
+)
 from .chain_walk import Start, check_genesis, find_start
 from .simulated import Simulated
-from .simulated_chain import Payment, Sent, SimulatedChain
+from .simulated_chain import SPENT, Payment, Sent, SimulatedChain
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
@@ -44,7 +57,7 @@ class SimulatedNode:
         """Return the newest block."""
         return self.chain.head()
 
-    def scan(self, cursor: Cursor, match: Match) -> Batch:
+    def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
         """Read on from the cursor, and the pool; at most `max_blocks` blocks."""
         genesis = self.genesis()
         check_genesis(self.family.name, cursor, genesis)
@@ -62,10 +75,19 @@ class SimulatedNode:
             more=reached < head.height,
         )
 
-    def confirm(self, keys: Sequence[Key]) -> list[Confirmation | None]:
+    def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
         """Read each transfer again."""
         head = self.head()
         return [self._confirm_one(key, head) for key in keys]
+
+    def look_up(self, txid: str) -> Finding | None:
+        """Return everything that the transaction pays."""
+        found = self.chain.transaction(txid)
+        return Finding(txid, found[0].block, False, tuple(map(self._transfer, found))) if found else None
+
+    def used(self, addresses: Sequence[str]) -> set[str]:
+        """Return those that were ever paid."""
+        return self.chain.paid(addresses)
 
     def destination(self, index: int) -> str:
         """Make up the address with this index, the same for the same identity."""
@@ -106,7 +128,9 @@ class SimulatedNode:
         payment, asset = sent.payment, self._asset(sent.payment)
         method = asset.method if asset else None
         contract = asset.contract if asset else payment.contract or payment.method
-        return Transfer(sent.txid, sent.position, payment.address, payment.amount, method, contract, sent.block)
+        return Transfer(
+            sent.txid, sent.position, payment.address, payment.amount, method, contract, sent.block, spent_by(sent.txid)
+        )
 
     def _asset(self, payment: Payment) -> Asset | None:
         for asset in self.family.assets:
@@ -114,9 +138,12 @@ class SimulatedNode:
                 return asset
         return None
 
-    def _confirm_one(self, key: Key, head: Block) -> Confirmation | None:
+    def _confirm_one(self, key: Key, head: Block) -> Confirmation | Replaced | None:
         sent = self.chain.find(key.txid, key.position)
-        if sent is None or replace(key, txid=sent.txid) != self._key(sent):
+        if sent is None:
+            by = self.chain.spender(key.txid)
+            return Replaced(by) if by else None
+        if replace(key, spends=()) != self._key(sent):
             return None
         if sent.block is None:
             return Confirmation(None, 0, finalized=False)
@@ -126,3 +153,8 @@ class SimulatedNode:
     def _key(self, sent: Sent) -> Key:
         transfer = self._transfer(sent)
         return Key(transfer.txid, transfer.position, transfer.address, transfer.amount, transfer.contract)
+
+
+def spent_by(txid: str) -> tuple[str, ...]:
+    """Return the output that a transaction of this chain spends."""
+    return (f"{txid[:SPENT]}:0",)
