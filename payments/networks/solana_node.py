@@ -37,7 +37,6 @@ from .solana_read import Change, Lamports, Listed, Told
 ACCOUNTS = 100  # addresses in one call, the most that nodes take
 STATUSES = 256  # signatures in one call
 SEEN = 100  # addresses that are also looked at before finality
-TRANSACTIONS = 200  # of one address in one pass: who floods an address must not stop the others
 PAGES = 10  # of one address's history
 # What nodes say about a block they do not have: cleaned up, skipped, skipped or lost in long-term storage.
 NO_BLOCK = frozenset({-32001, -32007, -32009})
@@ -45,12 +44,18 @@ NEWER_VERSION = -32015  # of the transaction than we can read
 
 
 class SolanaNode:
-    """Reads one cluster through one JSON-RPC endpoint. `key` is the operator's public key, or `file:` and a list."""
+    """Reads one cluster through one JSON-RPC endpoint. `key` is the operator's public key, or `file:` and a list.
 
-    def __init__(self, family: Solana, rpc_url: str, key: str, timeout: float = 10.0) -> None:
+    `max_transactions`: of one address in one pass. Who floods an address must not stop the others.
+    """
+
+    def __init__(
+        self, family: Solana, rpc_url: str, key: str, timeout: float = 10.0, max_transactions: int = 200
+    ) -> None:
         self.family = family
         self.source = solana_keys.source(key)  # a wrong key is refused at start, not at the first address
         self.rpc = Rpc(family.name, rpc_url, ask.Wording(), timeout)
+        self.max_transactions = max_transactions
 
     def genesis(self) -> str:
         """Return the hash of the first block. ForeignChain if the node is on another cluster than configured."""
@@ -77,8 +82,7 @@ class SolanaNode:
         head = self.head()
         start = self._start(cursor, head)
         looks, seen = self._look_at(held, head, start.tip or head, match)
-        if start.tip is None or start.tip.height < head.height:
-            start.recent.add(head.height, head.hash)
+        _add_blocks(start, looks, head)
         waiting = [since for look in looks if (since := Mark.read(look.held.mark).waits_since)]
         return Batch(
             cursor=Cursor(genesis, tuple(start.recent.blocks)),
@@ -121,7 +125,7 @@ class SolanaNode:
         return {one for one, past in zip(addresses, named, strict=True) if past or held[one].amount}
 
     def destination(self, index: int) -> str:
-        """Return the receiving address with this index. ListUsedUp (a LookupError) if the operator's list is shorter."""
+        """Return the receiving address with this index. ListUsedUp, a LookupError, if the list is shorter."""
         return self.source.destination(index)
 
     def key_fingerprint(self) -> str:
@@ -170,7 +174,7 @@ class SolanaNode:
         if account.is_unchanged:
             return Look(replace(kept, balance=account.now.amount))
         lines = self._new_in_history(kept.address, mark, account.now.slot)
-        some = lines[:TRANSACTIONS]
+        some = lines[: self.max_transactions]
         shown = self._shown([line.signature for line in some])
         return account.account_for(some, [shown[line.signature] for line in some], more=len(lines) > len(some))
 
@@ -186,7 +190,7 @@ class SolanaNode:
         for one in grown:
             lines = self._history(one.address, ask.CONFIRMED, Mark.read(one.mark).signature)
             new = [line.signature for line in lines if not line.failed and line.slot > final[one.address].slot]
-            for told in self._told(new[:TRANSACTIONS], ask.CONFIRMED).values():
+            for told in self._told(new[: self.max_transactions], ask.CONFIRMED).values():
                 transfers += [transfer(told, each, None) for each in told.payments_to(one.address)] if told else []
         return transfers
 
@@ -306,6 +310,14 @@ class SolanaNode:
             yield
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise BadAnswer(f"{self.rpc.node} gave {what} in a shape that can't be right: {error!r:.200}") from error
+
+
+def _add_blocks(start: Start, looks: Sequence[Look], head: Block) -> None:
+    """Note the head, and the blocks of what was found: what is in them can't be called gone by a node that lags."""
+    found = {one.block for look in looks for one in look.transfers if one.block}
+    for block in sorted(found | {head}, key=lambda one: one.height):
+        if not start.recent.blocks or start.recent.blocks[-1][0] < block.height:
+            start.recent.add(block.height, block.hash)
 
 
 def agrees(key: Key, change: Change) -> bool:
