@@ -127,8 +127,8 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> SimulatedWorld | An
     if request.param == "simulated":
         return SimulatedWorld(tmp_path)
     if request.param == "solana":
-        names = ("solana_chain", "solana_peer", "sol_payer", "solana", "other_solana")
-        return SolanaWorld(*(request.getfixturevalue(name) for name in names))
+        parts = ("solana_chain", "solana_peer", "sol_payer", "solana", "other_solana")
+        return SolanaWorld(*(request.getfixturevalue(name) for name in parts))
     names = ("anvil", "payer", "ethereum", "other_anvil")
     return AnvilWorld(*(request.getfixturevalue(name) for name in names))
 

@@ -66,6 +66,7 @@ def test_a_payment_is_seen_and_then_told_with_its_block(
     solana_chain.advance()
     (told,) = watch.once().transfers
     assert (told.txid, told.position, told.amount, told.method) == (txid, "account:1", SOL, "sol")
+    assert told.block
     assert told.block.hash == solana_chain.block(solana_chain.landed[txid].slot).blockhash
     assert watch.node.confirm([key(told)]) == [Confirmation(told.block, 1, finalized=True)]
     assert watch.once().transfers == ()
@@ -225,6 +226,7 @@ def test_after_five_minutes_a_person_is_told_and_the_transaction_never_counts_tw
     solana_chain.time_shift = 400
     solana_chain.advance(2)
     (told,) = watch.once().transfers
+    assert told.block
     assert (told.explained, told.address, told.amount, told.method) == (False, address, SOL, "sol")
     assert (told.txid, len(told.position) <= 64) == (told.block.hash, True)
     solana_chain.advance()
