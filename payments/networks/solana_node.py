@@ -159,13 +159,11 @@ class SolanaNode:
     def _look_at(
         self, held: Sequence[Held], head: Block, last: Block, match: Match
     ) -> tuple[list[Look], list[Transfer]]:
-        """Look at each address that is ours; asking so is a sign of life, too. `last` is the head of the last pass."""
+        """Look at each address; those that changed are asked about first, which is a sign of life, too. `last` is the
+        head of the last pass."""
         balances = self._balances([one.address for one in held], head)
-        looks = []
-        for some in batched(held, ACCOUNTS):
-            ours = match(one.address for one in some)
-            accounts = [Account(one, balances[one.address], head, last) for one in some if one.address in ours]
-            looks += [self._look(account) for account in accounts]
+        accounts = [Account(one, balances[one.address], head, last) for one in held]
+        looks = [self._look(one) for one in accounts if one.is_unchanged or match([one.kept.address])]
         return looks, self._seen([look.held for look in looks[:SEEN]], balances)
 
     def _look(self, account: Account) -> Look:

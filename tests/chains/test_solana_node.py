@@ -69,6 +69,7 @@ def test_a_payment_is_seen_and_then_told_with_its_block(
     assert told.block
     assert told.block.hash == solana_chain.block(solana_chain.landed[txid].slot).blockhash
     assert watch.node.confirm([key(told)]) == [Confirmation(told.block, 1, finalized=True)]
+    assert (told.block.height, told.block.hash) in watch.cursor.recent
     assert watch.once().transfers == ()
 
 
@@ -215,6 +216,22 @@ def test_what_the_node_shows_of_an_address_counts_while_the_rest_waits(
     assert sorted(watch.told()) == sorted(zip(sent, (SOL, 2 * SOL, 3 * SOL), strict=True))
 
 
+def test_a_hidden_payment_that_was_swept_meanwhile_is_waited_for(
+    watch: Watch, sol_payer: Any, solana_chain: Any, solana_peer: Any, address: str
+) -> None:
+    """What the node does not show leaves no trace in the balance; it is listed, and that is enough to wait."""
+    first = sol_payer.pay(address, 3 * SOL)
+    swept = sweep(solana_chain, sol_payer, watch.node, 3 * SOL)
+    second = sol_payer.pay(address, SOL)
+    solana_chain.advance()
+    solana_peer.unshown |= {first, swept}
+    watch.once()
+    assert watch.told() == [(second, SOL)]
+    solana_peer.unshown.clear()
+    watch.once()
+    assert sorted(watch.told()) == sorted([(first, 3 * SOL), (second, SOL)])
+
+
 @pytest.mark.parametrize("hidden", ["unshown", "unlisted"])
 def test_after_five_minutes_a_person_is_told_and_the_transaction_never_counts_twice(
     watch: Watch, sol_payer: Any, solana_chain: Any, solana_peer: Any, address: str, hidden: str
@@ -307,6 +324,7 @@ def test_a_flood_of_transactions_is_read_in_parts_and_nothing_is_lost(
 ) -> None:
     watch.node.max_transactions = 3
     before = watch.once().watched_until
+    solana_chain.time_shift = 50
     sent = [(sol_payer.pay(address, SOL + n), SOL + n) for n in range(8)]
     solana_chain.advance()
     batches = [watch.once() for _ in range(3)]

@@ -209,6 +209,15 @@ def another_amount(answer: Any) -> Any:
     return answer
 
 
+def made_up_account(answer: Any) -> Any:
+    """Claim that the transaction named one account more, through a lookup table, and that it received money."""
+    meta = answer["meta"]
+    meta["loadedAddresses"] = {"writable": [KEY], "readonly": []}
+    meta["preBalances"].append(0)
+    meta["postBalances"].append(SOL)
+    return answer
+
+
 ANOTHER = str(keypair("another").sign_message(b""))
 
 
@@ -258,6 +267,7 @@ ANOTHER = str(keypair("another").sign_message(b""))
         ("getTransaction", change("transaction", ["AAAA", "base64"])),
         ("getTransaction", change("transaction", ["*", "base64"])),
         ("getTransaction", another_amount),
+        ("getTransaction", made_up_account),
         ("getTransaction", change("meta", None)),
         ("getTransaction", change("meta.err", REMOVED)),
         ("getTransaction", change("meta.preBalances", REMOVED)),
@@ -297,6 +307,25 @@ def test_the_transaction_of_another_signature_is_refused(node: SolanaNode, peer:
     peer.spoil("getTransaction", always(real))
     with pytest.raises(BadAnswer, match="it is not the transaction"):
         look(node)
+
+
+def test_what_lands_between_two_calls_of_a_pass_counts_once(node: SolanaNode, peer: SpoiledPeer, payment: Key) -> None:
+    """A payment is finalized after the balances were read and before the history is."""
+    later: list[str] = []
+
+    def pay_more(answer: Any) -> Any:
+        if not later:
+            later.append(SolanaPayer(peer.chain, "second").pay(payment.address, 2 * SOL))
+            peer.chain.advance(2)
+        return answer
+
+    peer.spoil("getMultipleAccounts", pay_more)
+    first = look(node)
+    assert [one.txid for one in first.transfers if one.block] == [payment.txid]
+    second = node.scan(first.cursor, set, first.held)
+    assert [(one.txid, one.amount) for one in second.transfers] == [(later[0], 2 * SOL)]
+    assert second.held[0].balance == 3 * SOL
+    assert second.watched_until == node.head().time
 
 
 @pytest.mark.parametrize(
@@ -361,7 +390,7 @@ def test_a_transaction_that_failed_or_vanished_is_gone(node: SolanaNode, peer: S
         assert node.confirm([payment]) == [None]
 
 
-def test_what_the_caller_does_wrong_is_not_called_a_bad_answer(node: SolanaNode) -> None:
+def test_what_the_caller_does_wrong_is_not_called_a_bad_answer(node: SolanaNode, payment: Key) -> None:
     def broken(addresses: Any) -> set[str]:
         raise KeyError("the caller's own")
 
