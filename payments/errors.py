@@ -62,7 +62,7 @@ class TooSmall(Refused):
 class TooManyLive(Refused):
     def __init__(self, limit: int) -> None:
         super().__init__(
-            _("This order already has %(limit)d live payment instructions. Use one of them, or wait until one expires.")
+            _("There are %(limit)d live payment instructions for this already. Use one, or wait until one expires.")
             % {"limit": limit}
         )
 
@@ -74,13 +74,58 @@ class TooManyMade(Refused):
 
 class NotPayable(Refused):
     def __init__(self) -> None:
-        super().__init__(_("This order can't be paid any more: it is paid, cancelled or expired."))
+        super().__init__(_("This can't be paid any more: it is paid, cancelled or expired."))
+
+
+class CoveredByBalance(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("What arrived for this order covers it by now: pay it from your balance."))
 
 
 class NothingLeft(Refused):
     def __init__(self) -> None:
         super().__init__(
             _("The lots of this order went back to stock and none are left now. Nothing is reserved: do not pay yet.")
+        )
+
+
+class NoSuchAmount(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("Choose one of the amounts shown."))
+
+
+class NoGrounds(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("Say why, and what proves it: both are kept with your name."))
+
+
+class SamePerson(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("You proposed this yourself: above this sum a second person must agree."))
+
+
+class AlreadyDecided(Refused):
+    def __init__(self, outcome: str, actor: str, decision: str) -> None:
+        super().__init__(
+            _("%(actor)s decided this already: %(outcome)s. %(decision)s")
+            % {"actor": actor, "outcome": outcome, "decision": decision}
+        )
+
+
+class NoTransfer(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This item is about no transfer: it can only be noted."))
+
+
+class CreditedAlready(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This transfer is credited by now."))
+
+
+class NoValue(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _("No price of this token is known, so it can't be credited. Adjust the balance if it must be.")
         )
 
 

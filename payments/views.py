@@ -49,7 +49,9 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
             refusal = _("Choose one of the methods shown.")
     context = {
         "order": order,
-        "methods": [choice_card(offered) for offered in queries.offered_methods(order, timezone.now())],
+        "methods": [
+            choice_card(offered) for offered in queries.offered_methods(queries.rest_cents(order), timezone.now())
+        ],
         "form_key": uuid.uuid4(),
         "refusal": refusal,
         "available_cents": available_cents(customer),
@@ -73,7 +75,11 @@ def choice_card(offered: queries.Offered) -> dict[str, object]:
 
 def own_intent(customer: User, intent_id: uuid.UUID) -> PaymentIntent:
     """Return the customer's intent; 404 for anybody else's."""
-    found = PaymentIntent.objects.select_related("order", "address").filter(customer=customer, pk=intent_id).first()
+    found = (
+        PaymentIntent.objects.select_related("order", "topup", "address")
+        .filter(customer=customer, pk=intent_id)
+        .first()
+    )
     if found is None:
         raise Http404("no such payment instructions")
     return found
@@ -96,7 +102,7 @@ def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
 
 
 def context_of(found: PaymentIntent) -> dict[str, object]:
-    history = pages_of(found.order)
+    history = pages_of(found.purpose)
     page = next((p for p in history if p.intent.pk == found.pk), None) or page_of(found)
     return {
         "intent": found,
@@ -128,7 +134,7 @@ def cancel(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
         messages.success(request, _("These instructions are cancelled. Do not send to their address."))
     except Refused as error:
         messages.error(request, str(error))
-    return redirect("orders:detail", found.order.number)
+    return redirect(found.purpose)
 
 
 @login_required

@@ -9,6 +9,7 @@ from story import Network
 from payments import rates
 from payments.installation import NotThisKind, birth
 from payments.models import Installation, RateSample, ReservedAddress
+from payments.rates import FixedSource
 from payments.tasks import sample_rates
 
 pytestmark = pytest.mark.django_db
@@ -57,4 +58,4 @@ def test_every_sample_is_kept(network: Network) -> None:
     before = RateSample.objects.count()
     sample_rates()
     sample_rates()
-    assert RateSample.objects.count() == before + 4
+    assert RateSample.objects.count() == before + 2 * len(FixedSource().fetch())
