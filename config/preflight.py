@@ -20,7 +20,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 
 from payments import installation
 from payments.models import Installation
-from payments.rates import fixed_prices
+from payments.rates import check_sources, fixed_prices
 from payments.registry import REAL, families, is_simulated, node, second_node
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
@@ -154,6 +154,7 @@ def own_values() -> None:
         if not 0 <= getattr(settings, name)[0] <= HIGHEST_TOLERANCE:
             raise CannotStart(f"The settings are wrong: {name} may be at most 5 %, or a shortfall is a discount.")
     fixed_prices()
+    check_sources()
     try:
         families()
     except ValueError as error:

@@ -330,3 +330,7 @@ class ReviewItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_reason_display()}: {self.subject}"
+
+
+from .models_health import LastRate as LastRate  # noqa: E402
+from .models_health import RateSourceHealth as RateSourceHealth  # noqa: E402

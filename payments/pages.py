@@ -22,7 +22,7 @@ from .registry import Method, families
 from .registry import method as method_by_code
 from .words import Progress, intent_word, may_send
 
-SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
+SOURCES = {"fixed": _("the operator"), "coingecko": "CoinGecko"}  # the others write their name with one capital
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
 
@@ -118,7 +118,7 @@ class IntentPage:
     @property
     def sources(self) -> str:
         """Who said the price (PAY-2)."""
-        return ", ".join(str(SOURCES.get(sample["source"], sample["source"])) for sample in self.samples)
+        return ", ".join(str(SOURCES.get(sample["source"], sample["source"].capitalize())) for sample in self.samples)
 
     @property
     def rate_at(self) -> datetime | None:
