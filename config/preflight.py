@@ -154,12 +154,12 @@ def own_values() -> None:
         if not 0 <= getattr(settings, name)[0] <= HIGHEST_TOLERANCE:
             raise CannotStart(f"The settings are wrong: {name} may be at most 5 %, or a shortfall is a discount.")
     fixed_prices()
-    check_sources()
     try:
         families()
     except ValueError as error:
         names = ", ".join(setting for real in REAL.values() for setting in real.options.values())
         raise CannotStart(f"The settings of the networks ({names}) are wrong: {error}") from error
+    check_sources()
 
 
 def same_kind() -> None:

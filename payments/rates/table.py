@@ -19,7 +19,7 @@ def sources() -> list[Source]:
 
 
 def check_sources() -> None:
-    """Raise ImproperlyConfigured for a choice of sources that could give no price, or one that nobody else knows."""
+    """Raise ImproperlyConfigured for a choice of sources that could give no price, or one that nobody confirms."""
     names = settings.RATE_SOURCES
     unknown = [name for name in names if name not in (FixedSource.name, *PUBLIC)]
     if unknown:
@@ -35,3 +35,16 @@ def check_sources() -> None:
         )
     elif settings.FIXED_RATES and not is_simulated():
         raise ImproperlyConfigured("FIXED_RATES is set but not used: add RATE_SOURCES=fixed, or leave FIXED_RATES out.")
+    else:
+        check_coverage()
+
+
+def check_coverage() -> None:
+    """Raise ImproperlyConfigured if an asset that customers could choose has fewer sources than a price needs."""
+    for symbol in sorted({method.asset.symbol for method in methods()}):
+        by = [name for name in dict.fromkeys(settings.RATE_SOURCES) if symbol in PUBLIC[name].pairs]
+        if len(by) < settings.RATE_QUORUM:
+            raise ImproperlyConfigured(
+                f"RATE_SOURCES: {symbol} needs {settings.RATE_QUORUM} sources and has {len(by)}; "
+                f"{', '.join(name for name, source in PUBLIC.items() if symbol in source.pairs)} price it."
+            )

@@ -11,7 +11,7 @@ from django.conf import settings
 PROGRAM = Path(__file__).with_name("web_process.py")
 
 
-REAL = {"NETWORKS": "real", "FIXED_RATES": "ETH=3000,USDT=1"}
+REAL = {"NETWORKS": "real", "RATE_SOURCES": "fixed", "FIXED_RATES": "ETH=3000,USDT=1"}
 
 
 @pytest.mark.parametrize("more", [{}, REAL], ids=["simulated", "real"])
