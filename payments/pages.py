@@ -103,8 +103,9 @@ class IntentPage:
 
     @property
     def rate_text(self) -> str:
-        """USD for one whole coin, as promised."""
-        return plain(self.intent.rate_e8 // 10**6, 2)
+        """USD for one whole coin, as promised: cents, and millionths of a coin that costs less than ten dollars."""
+        rate = self.intent.rate_e8
+        return plain(rate // 10**2, 6) if rate < 10**9 else plain(rate // 10**6, 2)
 
     @property
     def markup_percent(self) -> str:
