@@ -190,14 +190,21 @@ def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> Pa
 
 
 def evidence(method: Method, market: quotes.Price) -> dict[str, object]:
-    """Return what the promised rate was computed from."""
+    """Return what the promised rate was computed from, and what was left out with the reason."""
     return {
         "market_e8": str(market.price_e8),
         "markup_basis_points": settings.MARKUP_BASIS_POINTS[method.volatility],
-        "samples": [
-            {"source": s.source, "price_e8": str(s.price_e8), "received_at": s.received_at.isoformat()}
-            for s in market.samples
-        ],
+        "samples": [told(sample) for sample in market.samples],
+        "dropped": [{**told(one.sample), "why": one.why} for one in market.dropped],
+    }
+
+
+def told(sample: quotes.Sample) -> dict[str, str]:
+    return {
+        "source": sample.source,
+        "price_e8": str(sample.price_e8),
+        "source_at": sample.source_at.isoformat(),
+        "received_at": sample.received_at.isoformat(),
     }
 
 
