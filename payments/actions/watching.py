@@ -139,7 +139,7 @@ def store(network: str, found: Transfer, slack: int = 0) -> None:
         if row is None:
             return
     elif not same_transfer(row, found):
-        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL):
+        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL) or row.credited:
             contradict(row, found)
             return
         correct(row, found)
