@@ -14,11 +14,13 @@ import base58
 from solders.pubkey import Pubkey
 from solders.system_program import ID as SYSTEM
 
+from .base import Unavailable
+
 FILE = "file:"
 PRIVATE = "This is a private key. It must never come near a server: use the public key."
 
 
-class ListUsedUp(LookupError):
+class ListUsedUp(Unavailable):
     """The operator's list has no address with this index: the reserve can't grow until the list does."""
 
 

@@ -125,7 +125,7 @@ class SolanaNode:
         return {one for one, past in zip(addresses, named, strict=True) if past or held[one].amount}
 
     def destination(self, index: int) -> str:
-        """Return the receiving address with this index. ListUsedUp, a LookupError, if the list is shorter."""
+        """Return the receiving address with this index. ListUsedUp if the operator's list is shorter."""
         return self.source.destination(index)
 
     def key_fingerprint(self) -> str:

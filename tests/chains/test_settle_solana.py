@@ -2,14 +2,13 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
-from chains import solana_remembering
 from pytest_django.fixtures import Settings
+from solders.pubkey import Pubkey
 from story import ask, books_are_right, kinds, make_customer, make_offer, save_order
 
 from events.relay import drain
@@ -91,14 +90,11 @@ class Shop:
 
 
 @pytest.fixture
-def shop(settings: Settings, monkeypatch: pytest.MonkeyPatch, sol_peer: SolanaShopPeer) -> Iterator[Shop]:
+def shop(settings: Settings, sol_peer: SolanaShopPeer) -> Iterator[Shop]:
     settings.NETWORKS_KIND = "real"
     settings.FIXED_RATES = sol_peer.rates
     for name, value in sol_peer.settings.items():
         setattr(settings, name, value)
-    remembering = replace(registry.REAL[NETWORK], node="chains.solana_remembering.RememberingNode")
-    monkeypatch.setitem(registry.REAL, NETWORK, remembering)
-    solana_remembering.KEPT.clear()
     registry.families.cache_clear()
     yield Shop(sol_peer)
     registry.families.cache_clear()
@@ -152,6 +148,35 @@ def test_a_promise_does_not_end_while_the_node_does_not_show_its_payment(
     shop.is_paid_once(intent)
     intent.refresh_from_db()
     assert not intent.late
+
+
+def test_money_without_a_transaction_waits_for_a_person(shop: Shop, solana_chain: Any) -> None:
+    intent = shop.ask()
+    shop.mine(2)
+    solana_chain.give(Pubkey.from_string(intent.address.address), intent.amount)
+    shop.mine(2)
+    assert not ChainTransfer.objects.exists()
+    solana_chain.time_shift = 301
+    shop.mine(3)
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.amount, transfer.explained, transfer.credited) == (intent.amount, False, False)
+    shop.is_unpaid()
+    shop.mine(3)
+    assert ChainTransfer.objects.count() == 1
+
+
+def test_every_address_ever_issued_is_looked_at_again(shop: Shop) -> None:
+    """A promise that ended long ago is paid after all: late, and credit of its customer."""
+    intent = shop.ask()
+    with time_machine.travel(intent.expires_at + timedelta(days=30), tick=False):
+        shop.mine(3)
+        record_samples("fixed", FixedSource().fetch())
+        shop.pay(intent)
+        shop.mine(3)
+        assert Allocation.objects.get().transfer.intent == intent
+        intent.refresh_from_db()
+        assert intent.late
+        books_are_right()
 
 
 def test_a_promise_that_nobody_pays_ends(shop: Shop) -> None:
