@@ -25,6 +25,7 @@ LEASE = timedelta(seconds=40)
 
 # The pool counts as watched if it was looked at this lately: a payment can't come and go in between.
 POOL_GAP = timedelta(minutes=2)
+BLOCK_CLOCKS = timedelta(hours=3)
 Answer = Confirmation | Replaced | None
 
 
@@ -196,7 +197,7 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
                 contract=found.contract or "",
                 amount=found.amount,
                 dust=is_dust_for(intent, found),
-                explained=found.explained,
+                explained=found.explained and not older_than_issue(intent, found),
                 slack_seconds=slack if found.block else 0,
             )
     except IntegrityError:
@@ -205,6 +206,13 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
     replace_rivals(row, found.spends)
     ask_about_strangers(row)
     return row
+
+
+def older_than_issue(intent: PaymentIntent, found: Transfer) -> bool:
+    """Tell whether a transfer was in a block before anybody here was given its address, so that it can't be for this
+    intent: a list that an operator brought may hold used addresses. Clocks of blocks are off by two hours at most."""
+    issued = intent.address.issued_at
+    return bool(found.block and issued and found.block.time < issued - BLOCK_CLOCKS)
 
 
 def is_dust_for(intent: PaymentIntent, found: Transfer) -> bool:

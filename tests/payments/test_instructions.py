@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from story import ask, kinds, make_customer, make_offer, save_order
 
 from orders.models import Hold
-from payments import errors
+from payments import errors, queries
 from payments.actions import intents
 from payments.actions.reserve import add_addresses
 from payments.models import LastRate, NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
 from payments.pages import page_of
+from payments.registry import method
 
 pytestmark = pytest.mark.django_db
 
@@ -421,3 +423,10 @@ def test_case_85_what_is_copied_is_plain_in_every_language(shop: Any, client: An
     copied = re.findall(r'data-copy="([^"]*)"', html)
     assert page_of(intent).amount_text in copied
     assert all(re.fullmatch(r"\d+(\.\d+)?|0x[0-9a-fA-F]{40}", text) for text in copied)
+
+
+def test_case_66_less_than_an_address_must_hold_is_not_asked_for(shop: Any) -> None:
+    """At $1,000.00 a coin $1.50 is 0.0015 SOL: the network itself would refuse a first payment that small."""
+    shop.network.price({"SOL": "1000"})
+    found = queries.market(method("sol"), 150, NetworkCursor.objects.get(pk="ethereum"), timezone.now())
+    assert "less than 0.002 SOL" in str(found)
