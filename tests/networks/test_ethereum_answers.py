@@ -14,7 +14,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from payments.networks.base import BadAnswer, Cursor, ForeignChain, Key, Unavailable
+from payments.networks.base import BadAnswer, Confirmation, Cursor, ForeignChain, Key, Unavailable
 from payments.networks.ethereum import Ethereum
 from payments.networks.ethereum_node import TRANSFER, EthereumNode
 
@@ -131,7 +131,7 @@ def test_the_fake_is_read_when_nothing_is_wrong(node: EthereumNode) -> None:
     ]
     token, coin = node.confirm([TOKEN_KEY, COIN_KEY])
     assert token == coin
-    assert token is not None
+    assert isinstance(token, Confirmation)
     assert (token.confirmations, token.finalized) == (1, False)
 
 
@@ -354,7 +354,7 @@ def test_a_node_without_finality_never_calls_anything_final(node: EthereumNode, 
 
     fake.spoil("eth_getBlockByNumber", no_finalized)
     (confirmation,) = node.confirm([TOKEN_KEY])
-    assert confirmation is not None
+    assert isinstance(confirmation, Confirmation)
     assert not confirmation.finalized
 
 
