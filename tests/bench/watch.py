@@ -19,12 +19,15 @@ import orjson
 from payments.networks.base import Block, Recent
 from payments.networks.chain_walk import Start
 from payments.networks.ethereum import Ethereum
-from payments.networks.ethereum_node import TRANSFER, EthereumNode
+from payments.networks.ethereum_answers import TRANSFER
+from payments.networks.ethereum_node import EthereumNode
+from payments.networks.ethereum_purses import Purses
 
 USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 HASH = "0x" + "ab" * 32
 VECTORS = Path(__file__).parents[1] / "data" / "derivation_vectors.json"
 LOGS, TRANSACTIONS, ROUNDS = 3000, 300, 25
+TIME = 1_795_000_000
 BOUND = 2.0
 
 
@@ -65,7 +68,7 @@ def answers() -> tuple[bytes, bytes]:
         "number": "0x13",
         "hash": HASH,
         "parentHash": HASH,
-        "timestamp": "0x6b0ce1b7",
+        "timestamp": hex(TIME),
         "transactions": transactions,
     }
     return (
@@ -89,13 +92,14 @@ def measure(watched: set[str], raw_block: bytes, raw_logs: bytes) -> dict[str, f
     xpub = json.loads(VECTORS.read_text())["ETH BIP44 abandon"]["xpub"]
     node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), "http://127.0.0.1:1", xpub)
     node.rpc._read = lambda data: raw_block if b"getBlock" in data else raw_logs  # type: ignore[method-assign]
-    head = Block(19, HASH, datetime.now(UTC))
+    head = Block(19, HASH, datetime.fromtimestamp(TIME, UTC))
+    before = Block(18, HASH, head.time)
 
     def match(addresses: Iterable[str]) -> set[str]:
         return watched & set(addresses)
 
     def ours() -> object:
-        return node._read_blocks(Start(Block(18, HASH, head.time), Recent(), None), head, match)
+        return node._read_blocks(Start(before, Recent(), None), head, match, Purses([], before))
 
     def floor() -> object:
         found = {t["to"] for t in orjson.loads(raw_block)["result"]["transactions"] if t["value"] != "0x0"}

@@ -1,8 +1,9 @@
-"""A real Ethereum node for tests: anvil, two tokens and a payer who signs with a key of his own.
+"""A real Ethereum node for tests: anvil, three tokens and a payer who signs with a key of his own.
 
 Fixtures: `anvil` (a node of its own for each test, mining only when told), `other_anvil` (another chain), `token` (a
-contract that behaves like USDT), `lookalike` (a contract anyone can deploy under the same name), `payer` (a funded
-wallet) and `ethereum` (our adapter on that node). Test modules cannot import this one: classes come out of fixtures.
+contract that behaves like USDT), `usdc` (one that behaves like USDC), `lookalike` (a contract anyone can deploy under
+the same name), `payer` (a funded wallet) and `ethereum` (our adapter on that node). Test modules cannot import this
+one: classes come out of fixtures.
 """
 
 import json
@@ -213,12 +214,18 @@ def token(payer: Payer) -> str:
 
 
 @pytest.fixture
+def usdc(payer: Payer) -> str:
+    """The contract that counts as USDC; the payer has a billion of it."""
+    return payer.deploy("TestToken", ["string", "string", "uint8", "uint256"], ["USD Coin", "USDC", 6, 10**15])
+
+
+@pytest.fixture
 def lookalike(payer: Payer) -> str:
     """A token that calls itself USDT as well and is not pinned."""
     return payer.deploy("TestToken", ["string", "string", "uint8", "uint256"], ["Tether USD", "USDT", 6, 10**15])
 
 
 @pytest.fixture
-def ethereum(anvil: Anvil, token: str) -> EthereumNode:
-    """Our adapter, watching `token` on `anvil`."""
-    return EthereumNode(Ethereum(chain_id=CHAIN_ID, usdt_contract=token), anvil.url, XPUB)
+def ethereum(anvil: Anvil, token: str, usdc: str) -> EthereumNode:
+    """Our adapter, watching `token` and `usdc` on `anvil`."""
+    return EthereumNode(Ethereum(chain_id=CHAIN_ID, usdt_contract=token, usdc_contract=usdc), anvil.url, XPUB)

@@ -16,13 +16,15 @@ from werkzeug import Request, Response
 
 from payments.networks.base import BadAnswer, Confirmation, Cursor, ForeignChain, Key, Unavailable
 from payments.networks.ethereum import Ethereum
-from payments.networks.ethereum_node import TRANSFER, EthereumNode
+from payments.networks.ethereum_answers import TRANSFER
+from payments.networks.ethereum_node import EthereumNode
 
 XPUB = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())["ETH BIP44 abandon"][
     "xpub"
 ]
 USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 OURS = "0x9858effd232b4033e47d90003d41ec34ecaeda94"
+PAYER = "0x" + "70" * 20
 TXID = "0x" + "77" * 32
 COIN_TXID = "0x" + "78" * 32
 
@@ -48,6 +50,8 @@ class FakeNode:
 
     def answer(self, call: Any) -> Any:
         self.asked.append(call["method"])
+        if not hasattr(self, call["method"]):
+            return {"jsonrpc": "2.0", "id": call["id"], "error": {"code": -32601, "message": "Method not found"}}
         result = copy.deepcopy(getattr(self, call["method"])(*call["params"]))
         change = self.spoiled.get(call["method"], lambda answer: answer)
         result = change(result)
@@ -59,9 +63,9 @@ class FakeNode:
     def eth_getBlockByNumber(self, which: str, full: bool) -> Any:
         height = {"latest": 19, "finalized": 10}.get(which) or int(which, 16)
         transactions = [
-            {"hash": TXID, "to": USDT, "value": "0x0"},
-            {"hash": COIN_TXID, "to": OURS, "value": "0xde0b6b3a7640000"},
-            {"hash": "0x" + "79" * 32, "to": None, "value": "0x1"},
+            {"hash": TXID, "from": PAYER, "to": USDT, "value": "0x0"},
+            {"hash": COIN_TXID, "from": PAYER, "to": OURS, "value": "0xde0b6b3a7640000"},
+            {"hash": "0x" + "79" * 32, "from": PAYER, "to": None, "value": "0x1"},
         ]
         return (
             None
