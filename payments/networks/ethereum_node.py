@@ -26,7 +26,7 @@ from .base import (
     Unavailable,
 )
 from .chain_walk import Start, check_genesis, find_start
-from .ethereum import Ethereum
+from .ethereum import LOOKS_PER_PASS, Ethereum
 from .ethereum_answers import (
     VALUE,
     Json,
@@ -39,7 +39,7 @@ from .ethereum_answers import (
     number,
     sent_by,
 )
-from .ethereum_purses import LOOKS, Purses, mark_of
+from .ethereum_purses import Purses, mark_of
 from .ethereum_reader import PastLogs, Reader
 from .ethereum_traces import Traces
 from .rpc import Rpc
@@ -97,7 +97,7 @@ class EthereumNode:
         check_genesis(self.family.name, cursor, genesis)
         head = self.head()
         start = find_start(self.family.name, cursor, head, lambda height: self.reader.header(hex(height)))
-        purses = Purses(held[:LOOKS], start.tip)
+        purses = Purses(held[:LOOKS_PER_PASS], start.tip)
         transfers, tip = self._read_blocks(start, head, match, purses)
         unexplained, now_held = self._look(purses, start.tip, tip, head) if held else ([], ())
         return Batch(

@@ -12,7 +12,6 @@ from .base import Asset, Block, Held, Transfer
 # For each address behind this code: read its balance, put it after the others; then return them all. The limit is that
 # of the size of a contract: 24,576 bytes of 32 each.
 LOOK = "0x600060295b3881101560245760148183600c0139815131825260140190602001906004565b506000f3"
-LOOKS = 768
 
 
 def look_code(addresses: Sequence[str]) -> str:

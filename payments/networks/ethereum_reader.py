@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .base import Asset, BadAnswer, Block, Transfer, Unavailable
-from .ethereum import Ethereum
+from .ethereum import LOOKS_PER_PASS, Ethereum
 from .ethereum_answers import (
     NOT_OFFERED_CODES,
     PRUNED,
@@ -25,7 +25,7 @@ from .ethereum_answers import (
     place_in,
     words,
 )
-from .ethereum_purses import LOOKS, look_code
+from .ethereum_purses import look_code
 from .ethereum_traces import Inner, Traces
 from .rpc import Refusal, Rpc, RpcError
 
@@ -160,8 +160,8 @@ class Reader:
     def with_balance(self, addresses: Sequence[str]) -> set[str]:
         """Return those that hold something now."""
         found: set[str] = set()
-        for start in range(0, len(addresses), LOOKS):
-            some = addresses[start : start + LOOKS]
+        for start in range(0, len(addresses), LOOKS_PER_PASS):
+            some = addresses[start : start + LOOKS_PER_PASS]
             found |= {one for one, balance in zip(some, self.balances(some), strict=True) if balance}
         return found
 

@@ -5,6 +5,7 @@ payment is named by its path: "call:0.1" is the second call of the first call of
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,16 +71,24 @@ def flat_transaction(answer: Any, txid: str) -> list[Inner]:
     return moved(txid, [_flat_frame(trace) for trace in as_list(answer)])
 
 
+def _says_something(trace: Json) -> bool:
+    """Tell whether a trace moves anything or was reverted; most do neither."""
+    return bool(trace["action"].get("value", "0x0") != "0x0" or trace["type"] == "suicide" or trace.get("error"))
+
+
 def flat_block(answer: Any, block: Block, txids: Sequence[str]) -> list[Inner]:
     """Read the answer of `trace_block`: the traces of all transactions, one after the other."""
-    frames: dict[str, list[Frame]] = {txid: [] for txid in txids}
+    seen, frames = set(), defaultdict(list)
     for trace in as_list(answer):
+        txid = trace.get("transactionHash")
         if trace["blockHash"].lower() != block.hash:
             raise Unavailable(f"The chain changed at block {block.height} while it was traced.")
-        if trace.get("transactionHash"):  # rewards have none
-            frames[trace["transactionHash"].lower()].append(_flat_frame(trace))
-    if not all(frames.values()):
-        raise Unavailable(f"The traces of block {block.height} are not complete yet.")
+        if txid:  # rewards have none
+            seen.add(txid)
+            if _says_something(trace):
+                frames[txid.lower()].append(_flat_frame(trace))
+    if {txid.lower() for txid in seen} != set(txids):
+        raise Unavailable(f"The traces of block {block.height} are not those of its transactions.")
     return [inner for txid, those in frames.items() for inner in moved(txid, those)]
 
 

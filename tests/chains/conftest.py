@@ -2,12 +2,13 @@
 
 Fixtures: `anvil` (a node of its own for each test, mining only when told), `other_anvil` (another chain), `token` (a
 contract that behaves like USDT), `usdc` (one that behaves like USDC), `lookalike` (a contract anyone can deploy under
-the same name), `payer` (a funded wallet) and `ethereum` (our adapter on that node). Test modules cannot import this
-one: classes come out of fixtures.
+the same name), `payer` (a funded wallet), `ethereum` (our adapter on that node) and `between` (a provider that refuses
+things). Test modules cannot import this one: classes come out of fixtures.
 """
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -23,6 +24,8 @@ import pytest
 from eth_abi.abi import encode
 from eth_account import Account
 from eth_utils.crypto import keccak
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from payments.networks.ethereum import Ethereum
 from payments.networks.ethereum_node import EthereumNode
@@ -162,10 +165,14 @@ class Payer:
 
     def deploy(self, name: str, types: Sequence[str] = (), arguments: Sequence[Any] = ()) -> str:
         """Put a compiled contract on the chain, in a block of its own, and return its address."""
-        code = json.loads((HERE / "contracts" / f"{name}.json").read_text())["bytecode"]
-        txid = self.submit(self.sign(None, data=code + encode(types, arguments).hex(), gas=3_000_000))
+        txid = self.submit(self.sign(None, data=self.code(name, types, arguments), gas=3_000_000))
         self.anvil.mine()
         return str(self.anvil.receipt(txid)["contractAddress"])
+
+    def code(self, name: str, types: Sequence[str] = (), arguments: Sequence[Any] = ()) -> str:
+        """Return what a transaction carries that puts a compiled contract on the chain."""
+        compiled: str = json.loads((HERE / "contracts" / f"{name}.json").read_text())["bytecode"]
+        return compiled + encode(types, arguments).hex()
 
 
 @pytest.fixture
@@ -200,6 +207,55 @@ def anvil(start_anvil: Callable[..., Anvil]) -> Anvil:
 def other_anvil(start_anvil: Callable[..., Anvil]) -> Anvil:
     """The same chain id, another genesis."""
     return start_anvil("--timestamp", "1700000000")
+
+
+class Between:
+    """Stands between the adapter and nodes: lets some of them refuse methods, and others answer for them, as a provider
+    with several nodes behind one address does. `asked` are the methods, `posts` the requests that came in."""
+
+    def __init__(self, server: HTTPServer, node: Anvil) -> None:
+        path = f"/{secrets.token_hex(8)}"  # what a node offers is remembered by its address
+        self.url = server.url_for(path)
+        self.node = node
+        self.refused: dict[str, dict[str, Any]] = {}
+        self.instead: dict[str, Anvil] = {}
+        self.forbidden: set[str] = set()
+        self.asked: list[str] = []
+        self.posts = 0
+        server.expect_request(path).respond_with_handler(self.handle)
+
+    def refuse(self, *methods: str, code: int = -32601, message: str = "the method does not exist") -> None:
+        """Answer these methods with an error."""
+        self.refused.update({method: {"code": code, "message": message} for method in methods})
+
+    def forbid(self, *methods: str) -> None:
+        """Answer requests with these methods with HTTP status 403."""
+        self.forbidden.update(methods)
+
+    def let_answer(self, node: Anvil, *methods: str) -> None:
+        """Let another node answer these methods."""
+        self.instead.update(dict.fromkeys(methods, node))
+
+    def handle(self, request: Request) -> Response:
+        calls = json.loads(request.data)
+        several = calls if isinstance(calls, list) else [calls]
+        self.posts += 1
+        self.asked += [call["method"] for call in several]
+        if self.forbidden.intersection(call["method"] for call in several):
+            return Response("forbidden", 403)
+        answers = [self.answer(call) for call in several]
+        return Response(json.dumps(answers if isinstance(calls, list) else answers[0]), content_type="application/json")
+
+    def answer(self, call: dict[str, Any]) -> Any:
+        if call["method"] in self.refused:
+            return {"jsonrpc": "2.0", "id": call["id"], "error": self.refused[call["method"]]}
+        node = self.instead.get(call["method"], self.node)
+        return httpx.post(node.url, json=call, timeout=20).json()
+
+
+@pytest.fixture
+def between(httpserver: HTTPServer, anvil: Anvil) -> Between:
+    return Between(httpserver, anvil)
 
 
 @pytest.fixture
