@@ -194,7 +194,7 @@ class PastLogs:
     def __init__(self, read: Callable[[int, int], list[Json]], last: int) -> None:
         self.read = read
         self.last = last
-        self.span = SPAN
+        self.span, self.longest = SPAN, LONGEST_SPAN
         self.read_until = -1
         self.found: dict[int, list[Json]] = {}
 
@@ -210,7 +210,7 @@ class PastLogs:
             self.found.setdefault(number(log["blockNumber"]), []).append(log)
         self.read_until = last
         if len(logs) < SHORT_ANSWER:
-            self.span = min(self.span * 2, LONGEST_SPAN)
+            self.span = min(self.span * 2, self.longest)
 
     def _shortened(self, first: int) -> tuple[list[Json], int]:
         while True:
@@ -222,4 +222,4 @@ class PastLogs:
             except Unavailable:
                 if last == first:
                     raise
-                self.span = max((last - first + 1) // 2, 1)
+                self.span = self.longest = max((last - first + 1) // 2, 1)

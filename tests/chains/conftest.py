@@ -9,6 +9,7 @@ things). Test modules cannot import this one: classes come out of fixtures.
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -32,6 +33,8 @@ from payments.networks.ethereum_node import EthereumNode
 
 HERE = Path(__file__).parent
 CHAIN_ID = 31337
+# Making a client costs more than a call. No connection is kept: nodes stop and come back.
+CLIENT = httpx.Client(timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
 # The account m/44'/60'/0' of the phrase "abandon … about".
 XPUB = json.loads((HERE.parent / "data" / "derivation_vectors.json").read_text())["ETH BIP44 abandon"]["xpub"]
 
@@ -88,7 +91,7 @@ class Anvil:
     def rpc(self, method: str, *params: Any) -> Any:
         """Return the result of a call; AssertionError if the node says no."""
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        answer = httpx.post(self.url, json=request, timeout=20).json()
+        answer = CLIENT.post(self.url, json=request).json()
         assert "error" not in answer, (method, answer["error"])
         return answer["result"]
 
@@ -177,7 +180,7 @@ class Payer:
 
 @pytest.fixture
 def start_anvil(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Anvil]]:
-    """Return a function that starts a node; all are stopped at the end.
+    """Return a function that starts a node, also one with the same blocks as another; all are stopped at the end.
 
     Without the binary these tests are skipped, unless they were asked for with `-m chains`.
     """
@@ -187,9 +190,13 @@ def start_anvil(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Call
         (pytest.fail if asked_for else pytest.skip)(said)
     started: list[Anvil] = []
 
-    def start(*options: str, slots: int = 1) -> Anvil:
+    def start(*options: str, slots: int = 1, copy_of: Anvil | None = None) -> Anvil:
         folder = tmp_path / f"anvil{len(started)}"
         folder.mkdir()
+        if copy_of:
+            copy_of.stop()
+            shutil.copy(copy_of.folder / "state.json", folder)
+            copy_of.start()
         started.append(Anvil(folder, *options, slots=slots))
         return started[-1]
 
@@ -220,6 +227,8 @@ class Between:
         self.refused: dict[str, dict[str, Any]] = {}
         self.instead: dict[str, Anvil] = {}
         self.forbidden: set[str] = set()
+        self.longest_range = 10_000  # blocks of one request for logs
+        self.ranges: list[int] = []
         self.asked: list[str] = []
         self.posts = 0
         server.expect_request(path).respond_with_handler(self.handle)
@@ -249,8 +258,14 @@ class Between:
     def answer(self, call: dict[str, Any]) -> Any:
         if call["method"] in self.refused:
             return {"jsonrpc": "2.0", "id": call["id"], "error": self.refused[call["method"]]}
+        if call["method"] == "eth_getLogs" and "fromBlock" in call["params"][0]:
+            wanted = call["params"][0]
+            self.ranges.append(int(wanted["toBlock"], 16) - int(wanted["fromBlock"], 16) + 1)
+            if self.ranges[-1] > self.longest_range:
+                error = {"code": -32005, "message": "query returned more than 10000 results"}
+                return {"jsonrpc": "2.0", "id": call["id"], "error": error}
         node = self.instead.get(call["method"], self.node)
-        return httpx.post(node.url, json=call, timeout=20).json()
+        return CLIENT.post(node.url, json=call).json()
 
 
 @pytest.fixture
