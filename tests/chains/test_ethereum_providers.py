@@ -98,7 +98,7 @@ def test_a_provider_that_refuses_logs_is_named(
 
 
 @pytest.mark.parametrize("case", ["case-52"])
-@pytest.mark.parametrize(("blocks", "limit"), [(5000, 10_000), (400, 7), (200, 1)])
+@pytest.mark.parametrize(("blocks", "limit"), [(1000, 10_000), (400, 7), (200, 1)])
 def test_many_blocks_are_caught_up_with_in_bounded_calls(
     case: str, blocks: int, limit: int, anvil: Any, payer: Any, token: str, between: Any, watch: Watch, address: str
 ) -> None:

@@ -142,12 +142,14 @@ def test_a_look_alike_token_pays_nothing(shop: Shop, lookalike: str) -> None:
     shop.is_unpaid()
 
 
-def test_two_logs_in_one_transaction_pay_together(shop: Shop) -> None:
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-29"])
+def test_two_logs_in_one_transaction_pay_together(case: str, shop: Shop) -> None:
     """Half and half by one transaction of a contract: two transfers, one settlement, exactly the promise."""
     intent = ask(shop.order, "usdt-ethereum")
     splitter = shop.payer.deploy("Splitter")
     shop.payer.pay_token(shop.token, splitter, intent.amount)
-    half = intent.amount // 2
+    half, before = intent.amount // 2, cursor().recent
     shop.payer.call(
         splitter,
         "splitToken(address,address[],uint256[])",
@@ -163,9 +165,30 @@ def test_two_logs_in_one_transaction_pay_together(shop: Shop) -> None:
     shop.order.refresh_from_db()
     assert shop.order.state == Order.State.SETTLED
     assert sum(a.usd_cents for a in Allocation.objects.all()) == intent.usd_cents
-    shop.watch()
-    assert Allocation.objects.count() == 2
+    NetworkCursor.objects.update(recent=before)
+    shop.watch()  # the same blocks once more
+    assert (ChainTransfer.objects.count(), Allocation.objects.count()) == (2, 2)
     books_are_right()
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-47"])
+def test_a_contract_that_pays_settles_once(case: str, shop: Shop) -> None:
+    """Smart wallets and some exchanges pay from inside a call: no transaction names our address."""
+    intent = ask(shop.order)
+    splitter = shop.payer.deploy("Splitter")
+    before = cursor().recent
+    pay = ("split(address[],uint256[])", [intent.address.address], [intent.amount])
+    txid = shop.payer.call(splitter, *pay, value=intent.amount)
+    shop.mine()
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.txid, transfer.position, transfer.method) == (txid, "call:0", "eth")
+    shop.settle()
+    shop.is_paid_once()
+    NetworkCursor.objects.update(recent=before)
+    shop.watch()
+    assert ChainTransfer.objects.count() == 1
+    shop.is_paid_once()
 
 
 def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(shop: Shop) -> None:
@@ -186,7 +209,9 @@ def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(s
     assert "transfer.dropped" in kinds(shop.order)
 
 
-def test_a_reorg_that_moves_a_token_payment_to_another_log_index_is_one_credit(shop: Shop) -> None:
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-log-index"])
+def test_a_reorg_that_moves_a_token_payment_to_another_log_index_is_one_credit(case: str, shop: Shop) -> None:
     """Behind other events in the same block the payment's logIndex changes; its place in its receipt does not."""
     other = type(shop.payer)(shop.anvil)
     noise = other.deploy("FakeEvents")
@@ -246,8 +271,11 @@ def test_a_node_with_another_genesis_stops_the_network_and_reverses_nothing(
     shop.is_paid_once()
 
 
-@pytest.mark.parametrize("wrong", ["other decimals", "no contract"])
-def test_case_45_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
+@pytest.mark.cases
+@pytest.mark.parametrize(
+    "wrong", [pytest.param(wrong, id=f"case-45-{wrong}") for wrong in ("other decimals", "no contract")]
+)
+def test_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
     shop: Shop, settings: Settings, wrong: str
 ) -> None:
     """After a change of the setting, the first pass of a worker sees it: nothing is kept, no method is offered."""
