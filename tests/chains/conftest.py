@@ -300,3 +300,41 @@ def lookalike(payer: Payer) -> str:
 def ethereum(anvil: Anvil, token: str, usdc: str) -> EthereumNode:
     """Our adapter, watching `token` and `usdc` on `anvil`."""
     return EthereumNode(Ethereum(chain_id=CHAIN_ID, usdt_contract=token, usdc_contract=usdc), anvil.url, XPUB)
+
+
+class EthereumPeer:
+    """Ethereum with somebody who pays on it. `settings` switch the network on; `final_after`: blocks until a payment of
+    $100 is final, the one that holds it included."""
+
+    network = "ethereum"
+    rates = {"ETH": "3000", "USDT": "1", "USDC": "1"}
+    final_after = 12
+
+    def __init__(self, payer: Payer, token: str, usdc: str) -> None:
+        self.payer = payer
+        self.tokens = {"usdt-ethereum": token, "usdc-ethereum": usdc}
+        self.settings = {
+            "ETHEREUM_RPC_URL": payer.anvil.url,
+            "ETHEREUM_XPUB": XPUB,
+            "ETHEREUM_CHAIN_ID": CHAIN_ID,
+            "USDT_ETHEREUM_CONTRACT": token,
+            "USDC_ETHEREUM_CONTRACT": usdc,
+        }
+
+    def pay(self, address: str, amount: int, method: str) -> str:
+        """Sign and send a payment; return its transaction id."""
+        if method == "eth":
+            return self.payer.pay(address, amount)
+        return self.payer.pay_token(self.tokens[method], address, amount)
+
+    def mine(self, n: int = 1) -> None:
+        """Make blocks, the first with everything that was sent."""
+        self.payer.anvil.mine(n)
+
+
+@pytest.fixture
+def ethereum_peer(start_anvil: Callable[..., Anvil]) -> EthereumPeer:
+    """A node whose own finality comes as late as mainnet's, so that confirmations are what counts."""
+    payer = Payer(start_anvil(slots=32))
+    usdc = payer.deploy("TestToken", ["string", "string", "uint8", "uint256"], ["USD Coin", "USDC", 6, 10**15])
+    return EthereumPeer(payer, payer.deploy("UsdtLike", ["uint256"], [10**15]), usdc)
