@@ -265,7 +265,10 @@ class Between:
                 error = {"code": -32005, "message": "query returned more than 10000 results"}
                 return {"jsonrpc": "2.0", "id": call["id"], "error": error}
         node = self.instead.get(call["method"], self.node)
-        return CLIENT.post(node.url, json=call).json()
+        answer = CLIENT.post(node.url, json=call).json()
+        if call["method"] == "eth_getLogs" and "fromBlock" in call["params"][0] and "error" in answer:
+            return {"jsonrpc": "2.0", "id": call["id"], "result": []}  # as many nodes say of blocks they do not know
+        return answer
 
 
 @pytest.fixture

@@ -427,7 +427,7 @@ def test_logs_of_many_blocks_come_from_a_node_that_calls_them_final(node: Ethere
         return answer | {"number": hex(next(said))} if answer and answer["number"] == hex(51) else answer
 
     fake.spoil("eth_getBlockByNumber", final)
-    with pytest.raises(Unavailable, match="is behind: it does not call block 3 final"):
+    with pytest.raises(Unavailable, match="is behind: it does not call block 9 final"):
         node.scan(AT_TWO, ours)
 
 
