@@ -1,13 +1,17 @@
 """Orders paid on a real Ethereum node by transactions signed with a real key, through the real watcher."""
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
+from qr import read_qr
 from story import ask, books_are_right, cursor, kinds, make_customer, make_offer, save_order
 
 from events.relay import drain
@@ -84,7 +88,7 @@ def shop(settings: Settings, anvil: Any, payer: Any, token: str, usdc: str, ethe
     settings.ETHEREUM_RPC_URL, settings.ETHEREUM_XPUB = anvil.url, ethereum.xpub
     settings.ETHEREUM_CHAIN_ID, settings.USDT_ETHEREUM_CONTRACT = 31337, token
     settings.USDC_ETHEREUM_CONTRACT = usdc
-    settings.FIXED_RATES = {"ETH": "3000", "USDT": "1"}
+    settings.FIXED_RATES = {"ETH": "3000", "USDT": "1", "USDC": "1"}
     registry.families.cache_clear()
     yield Shop(anvil, payer, token)
     registry.families.cache_clear()
@@ -288,3 +292,26 @@ def test_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
     assert cursor().recent == before
     with time_machine.travel(timezone.now() + timedelta(minutes=2)), pytest.raises(NetworkUnwatched):
         ask(shop.order)
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        pytest.param("usdt-ethereum", "{address}", id="case-54-usdt"),
+        pytest.param("usdc-ethereum", "{address}", id="case-54-usdc"),
+        pytest.param("eth", "ethereum:{address}@31337?value={amount}", id="case-55-eth"),
+    ],
+)
+def test_a_decoded_qr_code_says_what_stands_beside_it(shop: Shop, client: Client, method: str, text: str) -> None:
+    """For tokens the bare address: many wallets would send to the contract else. The rest is there to be copied."""
+    intent = ask(shop.order, method)
+    page = page_of(intent)
+    address = page.method.family.display(intent.address.address)
+    assert read_qr(page.qr()) == text.format(address=address, amount=intent.amount)
+    client.force_login(shop.order.customer)
+    html = client.get(reverse("payments:intent", args=[intent.pk])).content.decode()
+    assert read_qr(html[html.index('<figure class="qr">') :]) == read_qr(page.qr())
+    copied = re.findall(r'data-copy="([^"]*)"', html)
+    assert address in copied and page.amount_text in copied
+    assert page.asset.symbol in html and "Ethereum" in html
