@@ -5,6 +5,7 @@ are read as they are: library decoders would cost fifty times the time.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from web3 import HTTPProvider
 
@@ -113,7 +114,8 @@ class EthereumNode:
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
         """Read the receipt of each transfer again: its status, its block and what it paid to whom.
 
-        What can't be read again because there are no traces stays where it is, with no confirmations.
+        A transaction in no block may be back in the pool. What can't be read again because there are no traces stays
+        where it is, with no confirmations.
         """
         if not keys:
             return []
@@ -123,10 +125,13 @@ class EthereumNode:
             mined = {txid: receipt for txid, receipt in receipts.items() if receipt is not None}
             blocks = self.reader.canonical({number(receipt["blockNumber"]) for receipt in mined.values()})
             paid = self._paid_again([key for key in keys if key.txid in mined], mined)
+            waiting = self._waiting([txid for txid, receipt in receipts.items() if receipt is None])
             return [
                 self._confirm_balance(key, head, final)
                 if key.position.startswith(BALANCE)
-                else self._confirmation(key, mined.get(key.txid), blocks, paid, head, final)
+                else self._confirmation(key, mined[key.txid], blocks, paid, head, final)
+                if key.txid in mined
+                else waiting.get(key.txid)
                 for key in keys
             ]
 
@@ -251,10 +256,8 @@ class EthereumNode:
         if tip.height < head.height:
             return [], purses.carry(tip)
         if purses.unknown:
-            try:
+            with suppress(Pruned):  # then they are judged from now on
                 purses.tell(purses.unknown, self.reader.balances(purses.unknown, start))
-            except Pruned:
-                pass  # judged from now on
         balances = self.reader.balances(purses.addresses, tip)
         grown = purses.compare(purses.addresses, balances, tip, self.reader.coin)
         looked = zip(purses.addresses, balances, strict=True)
@@ -264,13 +267,13 @@ class EthereumNode:
     def _confirmation(
         self,
         key: Key,
-        receipt: Json | None,
+        receipt: Json,
         blocks: dict[int, Block],
         paid: dict[tuple[str, str], Paid | None],
         head: int,
         final: int,
     ) -> Confirmation | None:
-        if receipt is None or number(receipt["status"]) != 1:
+        if number(receipt["status"]) != 1:
             return None
         block = blocks[number(receipt["blockNumber"])]
         if block.hash != receipt["blockHash"].lower():
@@ -281,6 +284,12 @@ class EthereumNode:
         if seen != (key.contract or "", key.address, key.amount):
             return None
         return Confirmation(block, max(head - block.height + 1, 1), finalized=block.height <= final)
+
+    def _waiting(self, txids: Sequence[str]) -> dict[str, Confirmation]:
+        """Return those of these transactions that are in the pool."""
+        found = self.rpc.batch([("eth_getTransactionByHash", [txid]) for txid in txids])
+        waits = [txid for txid, tx in zip(txids, found, strict=True) if tx is not None and tx["blockNumber"] is None]
+        return dict.fromkeys(waits, Confirmation(None, 0, finalized=False))
 
     def _paid_again(self, keys: Sequence[Key], receipts: dict[str, Json]) -> dict[tuple[str, str], Paid | None]:
         """Return (contract or "", payee, amount) of what each key names; none if there is no such payment now."""
@@ -313,19 +322,18 @@ class EthereumNode:
         return {(one.txid, one.position): ("", one.address, one.amount) for those in traced.values() for one in those}
 
     def _confirm_balance(self, key: Key, head: int, final: int) -> Confirmation | None:
-        """Tell whether the block at which a balance had grown is on the chain and the address still held it there."""
+        """Tell whether the block at which a balance had grown is on the chain, and whether the address held it there.
+        The block's hash stands for the same balance for ever, also when the node does not know it any more."""
         raw = self.rpc.call("eth_getBlockByHash", key.txid, False)
         if raw is None:
             return None
         block = block_of(raw)
         if self.reader.canonical([block.height])[block.height] != block:
             return None
-        try:
+        with suppress(Pruned):
             (balance,) = self.reader.balances([key.address], block)
-        except Pruned:
-            return Confirmation(block, 0, finalized=False)
-        if balance < key.amount:
-            return None
+            if balance < key.amount:
+                return None
         return Confirmation(block, max(head - block.height + 1, 1), finalized=block.height <= final)
 
     # --- one transaction ------------------------------------------------------------------------------------------

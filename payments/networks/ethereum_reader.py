@@ -139,6 +139,9 @@ class Reader:
         final, logs = self._logs([("eth_getBlockByNumber", ["finalized", False]), ("eth_getLogs", [wanted])])
         if number(self._known("finalized", final)["number"]) < last:
             raise Unavailable(f"{self.rpc.node} is behind: it does not call block {last} final any more.")
+        for log in as_list(logs):
+            if not first <= number(log["blockNumber"]) <= last:
+                raise BadAnswer(f"{self.rpc.node} gave a log of another block than {first} to {last}.")
         return as_list(logs)
 
     def _logs(self, requests: list[tuple[str, Sequence[Any]]]) -> list[Any]:

@@ -209,6 +209,16 @@ def test_a_withdrawal_is_seen_by_the_balance_alone(anvil: Any, watch: Watch, kin
     assert seen(watch()) == [(f"balance:{watch.ours[1]}", watch.ours[1], 9, False)]
 
 
+def test_a_grown_balance_that_the_node_forgot_is_still_confirmed(anvil: Any, between: Any, watch: Watch) -> None:
+    anvil.give(watch.ours[1], 9)
+    anvil.mine()
+    (transfer,) = watch()
+    anvil.mine(11)
+    between.refuse("eth_call", code=-32000, message="missing trie node 0123 (path )")
+    (answer,) = watch.node.confirm([key(transfer)])
+    assert (answer.block, answer.confirmations) == (transfer.block, 12)
+
+
 def test_a_grown_balance_in_a_block_that_is_replaced(anvil: Any, payer: Any, splitter: str, watch: Watch) -> None:
     raw = payer.sign_call(splitter, SPLIT, [watch.ours[0]], [5], value=5)
     payer.submit(raw)

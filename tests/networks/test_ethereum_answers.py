@@ -112,7 +112,8 @@ class FakeNode:
 
     def eth_getTransactionByHash(self, txid: str) -> Any:
         fees = {"maxFeePerGas": "0x5", "gasPrice": "0x9"}
-        return {"hash": txid, "from": PAYER, "to": OURS, "value": "0xde0b6b3a7640000", **fees}
+        place = {"blockHash": block_hash(19), "blockNumber": "0x13"}
+        return {"hash": txid, "from": PAYER, "to": OURS, "value": "0xde0b6b3a7640000", **fees, **place}
 
 
 class Error(dict[str, Any]):
@@ -363,6 +364,22 @@ def test_confirm_says_what_is_no_longer_so(
     assert node.confirm(keys) == [None] * len(keys)
 
 
+@pytest.mark.parametrize(
+    ("transaction", "answer"),
+    [
+        (always(None), None),
+        (change("blockNumber", None), Confirmation(None, 0, finalized=False)),
+        (change("blockNumber", "0x13"), None),  # mined a moment ago, or by a node that lags
+    ],
+)
+def test_confirm_says_what_waits_in_the_pool_again(
+    node: EthereumNode, fake: FakeNode, transaction: Callable[[Any], Any], answer: Confirmation | None
+) -> None:
+    fake.spoil("eth_getTransactionReceipt", always(None))
+    fake.spoil("eth_getTransactionByHash", transaction)
+    assert node.confirm([COIN_KEY, TOKEN_KEY]) == [answer, answer]
+
+
 def test_a_node_without_finality_never_calls_anything_final(node: EthereumNode, fake: FakeNode) -> None:
     def no_finalized(answer: Any) -> Any:
         unknown = answer["number"] == "0xa"
@@ -416,6 +433,13 @@ def test_five_thousand_blocks_take_a_bounded_number_of_requests(case: str, node:
     assert passes == 50
     assert fake.posts <= 5000 // 10 + 50 * 10 + 10
     assert node.rpc.calls <= 5000 + 50 * 15 + 10
+
+
+def test_logs_of_blocks_that_were_not_asked_for(node: EthereumNode, fake: FakeNode) -> None:
+    fake.head = 60
+    fake.spoil("eth_getLogs", always([fake.log() | {"blockNumber": "0x3c"}]))
+    with pytest.raises(BadAnswer, match="a log of another block than 3 to"):
+        node.scan(AT_TWO, ours)
 
 
 def test_logs_of_many_blocks_come_from_a_node_that_calls_them_final(node: EthereumNode, fake: FakeNode) -> None:
