@@ -63,6 +63,7 @@ class Movement(models.Model):
         TRANSFER = "transfer", _("transfer received")
         TOLERANCE = "tolerance", _("shortfall accepted")
         CAPTURE = "capture", _("order paid")
+        RETURN = "return", _("order given back")
         ADJUSTMENT = "adjustment", _("adjustment")
         REVERSAL = "reversal", _("reversal")
 

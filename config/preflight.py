@@ -20,8 +20,8 @@ from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 
 from payments import installation
 from payments.models import Installation
-from payments.rates import fixed_prices
-from payments.registry import REAL, families, is_simulated, node, second_node
+from payments.rates import check_sources, fixed_prices
+from payments.registry import REAL, families, is_simulated, node, second_provider
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
 SHORTEST_KEY = 32  # characters: a shorter one can be guessed, and with it sessions, addresses, access are forged
@@ -159,6 +159,7 @@ def own_values() -> None:
     except ValueError as error:
         names = ", ".join(setting for real in REAL.values() for setting in real.options.values())
         raise CannotStart(f"The settings of the networks ({names}) are wrong: {error}") from error
+    check_sources()
 
 
 def same_kind() -> None:
@@ -171,15 +172,15 @@ def nodes() -> None:
     """Refuse real networks without the address of a node or with a key that is none. For processes that ask nodes."""
     if is_simulated():
         return
-    if not families():
+    if not any(real.has_node for real in REAL.values()):
         pairs = " or ".join(f"{real.url} and {real.key}" for real in REAL.values())
         raise CannotStart(f"The settings are wrong: NETWORKS=real needs at least one network: {pairs}.")
-    for network, real in REAL.items():
-        given = [name for name in (real.url, real.key) if getattr(settings, name)]
-        if len(given) == 1:
-            absent = real.key if given == [real.url] else real.url
-            raise CannotStart(f"The settings are wrong: {given[0]} needs {absent} beside it.")
-        for make in (node, second_node) if given else ():
+    for network in families():
+        real = REAL[network]
+        absent = [name for name in (real.url, real.key) if not getattr(settings, name)]
+        if absent:
+            raise CannotStart(f"The settings are wrong: the network {network} needs {' and '.join(absent)}.")
+        for make in (node, second_provider):
             try:
                 make(network)
             except ValueError as error:

@@ -249,6 +249,8 @@ LOGGING: dict[str, Any] = {
 BRAND = env.str("BRAND", default="Gridlot")
 # ORDER_NUMBER_PREFIX: stands before each order number, so that a number read out over the phone names its shop.
 ORDER_NUMBER_PREFIX = env.str("ORDER_NUMBER_PREFIX", default="GL")
+# TOPUP_NUMBER_PREFIX: stands before the reference of each top-up, so that nobody takes it for an order.
+TOPUP_NUMBER_PREFIX = env.str("TOPUP_NUMBER_PREFIX", default="TU")
 # SUPPORT_CONTACT: where a person who needs help is sent, as text. Empty: pages point to the order itself.
 SUPPORT_CONTACT = env.str("SUPPORT_CONTACT", default="")
 
@@ -270,6 +272,9 @@ ORDER_EXPIRY_DAYS = 14
 # --- payments ---------------------------------------------------------------------------------------------------
 # NETWORKS: "simulated" (demo money) or "real". An installation is born as one of them and never becomes the other.
 NETWORKS_KIND = env.str("NETWORKS", default="simulated")
+# NETWORKS_OFFERED: which networks customers see, e.g. "bitcoin,ethereum". None: those with a node in the settings; all
+# in a demo. Web processes that know no node need it.
+NETWORKS_OFFERED = [name.strip() for name in env.list("NETWORKS_OFFERED", default=[])]
 # ETHEREUM_RPC_URL: the JSON-RPC endpoint of your Ethereum node, used by workers only.
 ETHEREUM_RPC_URL = env.str("ETHEREUM_RPC_URL", default="")
 # ETHEREUM_CHAIN_ID: the chain the node must be on. 1 is mainnet.
@@ -288,18 +293,40 @@ SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 WATCH_SECONDS = env.float("WATCH_SECONDS", default=1.0 if NETWORKS_KIND == "simulated" else 4.0)
 # DEMO_RATES: what the demo's money is worth. Round numbers, so that everybody sees that they are made up.
 DEMO_RATES = {"BTC": "100000", "LTC": "100", "ETH": "3000", "USDT": "1", "USDC": "1", "TRX": "0.25", "SOL": "200"}
-# FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1". The demo has prices; a real installation must say its own.
+# FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1", for RATE_SOURCES=fixed: the demo, private chains.
 FIXED_RATES = env.dict("FIXED_RATES", default=DEMO_RATES if NETWORKS_KIND == "simulated" else {})
-# RATE_QUORUM: how many independent sources must be live for a quote. One while the only source is the operator.
-RATE_QUORUM = 1
+# RATE_SOURCES: who is asked for prices (payments/rates/table.py), or "fixed" alone: then the operator says them.
+RATE_SOURCES = env.list(
+    "RATE_SOURCES",
+    default=["fixed"] if NETWORKS_KIND == "simulated" else ["kraken", "coinbase", "bitstamp", "bitfinex", "coingecko"],
+)
+# RATE_QUORUM: how many sources must agree for a quote: two, so that no single one makes a price. The operator may.
+RATE_QUORUM = 1 if RATE_SOURCES == ["fixed"] else 2
+# RATE_APART_BASIS_POINTS: a source further from the median than this does not count: markets differ by far less.
+RATE_APART_BASIS_POINTS = 200
+# RATE_SANE_RANGE: USD for a whole coin, lowest and highest. A price outside is a fault (a 1 that stands for "none",
+# cents for dollars, another coin) and never counts. Wide: some ten times beyond what each coin cost in its last years.
+RATE_SANE_RANGE = {
+    "BTC": ("1000", "10000000"),
+    "LTC": ("5", "10000"),
+    "ETH": ("50", "100000"),
+    "USDT": ("0.5", "2"),
+    "USDC": ("0.5", "2"),
+    "TRX": ("0.01", "10"),
+    "SOL": ("2", "20000"),
+}
+# STABLE_RANGE: a stablecoin worth less or more USD than this is on the move: no new promises in it.
+STABLE_RANGE = ("0.98", "1.02")
 # RATE_MAX_AGE_SECONDS: an older price gives no quote.
 RATE_MAX_AGE_SECONDS = 120
-# RATE_SAMPLE_SECONDS: how often each source is asked.
+# RATE_SAMPLE_SECONDS: how often each source is asked: several times within RATE_MAX_AGE_SECONDS, and no more than free
+# public addresses allow.
 RATE_SAMPLE_SECONDS = 20
 # MARKUP_BASIS_POINTS: added to the price of volatile and stable assets, printed on the page.
 MARKUP_BASIS_POINTS = {"volatile": 100, "stable": 30}
-# INTENT_MINUTES: how long a rate is promised. Coins that move: 15 minutes; stablecoins, often sent from exchanges: 60.
-INTENT_MINUTES = {"volatile": 15, "stable": 60}
+# INTENT_MINUTES: how long a rate is promised. Coins that move: 15 minutes; stablecoins, and whatever is sent from an
+# exchange: 60.
+INTENT_MINUTES = {"volatile": 15, "stable": 60, "exchange": 60}
 # LIVE_INTENTS_LIMIT: live payment instructions of one order.
 LIVE_INTENTS_LIMIT = 3
 # INTENTS_PER_HOUR: payment instructions of one customer. Each uses up an address for ever: without a limit one person
@@ -308,6 +335,15 @@ INTENTS_PER_HOUR = 20
 # TOLERANCE_*: an amount short by no more than this counts as whole: wallets cut digits. (basis points, cents)
 TOLERANCE_VOLATILE = (50, 200)
 TOLERANCE_STABLE = (10, 50)
+# UNPROMISED_LIMIT_CENTS: more than this, to which no promise applies and that no second provider confirms, waits for a
+# person. OTHER_ASSET_LIMIT_CENTS: so much of an asset that was not asked for is credited at the market by itself.
+UNPROMISED_LIMIT_CENTS, OTHER_ASSET_LIMIT_CENTS = 500_000, 10_000
+# SECOND_PROVIDER_ABOVE_CENTS: transfers worth more must be confirmed by the second provider too, if there is one.
+SECOND_PROVIDER_ABOVE_CENTS = 100_000
+# SECOND_PERSON_ABOVE_CENTS: settling more than this by hand needs two persons.
+SECOND_PERSON_ABOVE_CENTS = 50_000
+# TOPUP_CENTS: the amounts that can be added to a balance (BAL-1).
+TOPUP_CENTS = (10_000, 50_000, 200_000, 1_000_000)
 # RESERVE_SIZE / RESERVE_LOW / RESERVE_EMPTY: ready addresses per network kept, alarm level, level of no new quotes.
 RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
 # NETWORK_STALE_SECONDS: without a complete pass for this long a network takes no new instructions.

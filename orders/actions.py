@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from accounts.models import User
-from balance.actions import debit
+from balance.actions import credit, debit
 from balance.models import House, Movement
 from catalog.actions import give_back_lots, take_lots
 from catalog.models import Offer, Price
@@ -18,7 +18,7 @@ from events.actions import record
 
 from . import numbers
 from .choice import Choice, Contact
-from .errors import HeldTooMuch, NotCancellable, NotOffered, OutOfStock, PriceChanged
+from .errors import HeldTooMuch, NotCancellable, NotOffered, NotReturnable, OutOfStock, PriceChanged
 from .models import Environment, Hold, Order
 
 ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", _("Notebook"), _("Inference"), "Blender", _("Other"))
@@ -237,6 +237,22 @@ def tell_payment(order: Order, payment: Order.Payment, *, promised_until: dateti
         order.save(update_fields=["payment", "promised_until"])
 
 
+def ask_for_help(order: Order) -> None:
+    """Flag a locked order whose payment was reversed: it stays paid, and an operator decides about its rental."""
+    if order.needs_help_at is None:
+        order.needs_help_at = timezone.now()
+        order.save(update_fields=["needs_help_at"])
+        record("order.needs_help", subject=order, actor=None)
+
+
+def help_given(order: Order, *, actor: User | None) -> None:
+    """Take the flag of a locked order away: its money came back, or an operator decided."""
+    if order.needs_help_at is not None:
+        order.needs_help_at = None
+        order.save(update_fields=["needs_help_at"])
+        record("order.helped", subject=order, actor=actor)
+
+
 def secure_lots(order: Order) -> bool:
     """Make sure that a locked order holds its lots; False if nothing is held and nothing is left.
 
@@ -271,6 +287,30 @@ def take_stock(order_id: int, *, actor: User) -> bool:
     with transaction.atomic(durable=True):
         order = locked(order_id)
         return waits_for_stock(order) and reserve_again(order, until=None, actor=actor)
+
+
+def move_to_balance(order_id: int, *, actor: User) -> Order:
+    """Move the sum of a paid order that waits for stock to its customer's balance (ORD-6); again changes nothing.
+
+    Refused once lots are held for it: then its rental begins.
+    """
+    with transaction.atomic(durable=True):
+        order = locked(order_id)
+        if order.state == Order.State.RETURNED:
+            return order
+        if not waits_for_stock(order) or held(order):
+            raise NotReturnable
+        credit(
+            order.customer,
+            order.total_cents,
+            house=House.ORDERS,
+            kind=Movement.Kind.RETURN,
+            reference=f"order:{order.pk}:returned",
+            actor=actor,
+        )
+        order.payment, order.settled_at = Order.Payment.NONE, None
+        order.move_to(Order.State.RETURNED, columns=("payment", "settled_at"), actor=actor)
+        return order
 
 
 def waits_for_stock(order: Order) -> bool:

@@ -53,3 +53,8 @@ class NotCancellable(Refused):
         super().__init__(
             _("This order can't be cancelled here any more: it is paid, or a payment is on its way. Ask support.")
         )
+
+
+class NotReturnable(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("The sum of this order can't be moved: it is not paid, or its lots are reserved by now."))

@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -43,8 +44,9 @@ class Order(Stateful):
     """What a customer ordered, as it was when they confirmed it (ORD-3): later edits elsewhere don't change it.
 
     `state` is about the promise, `payment` is what payments last told about money (a cache for lists), `promised_until`
-    how long it may still keep payment instructions for the order; provisioning
-    and the rental period are other rows of other apps (ORD-5). `client` is a keyed mark of where it came from.
+    how long it may still keep payment instructions for the order, `needs_help_at` since when the money that paid it is
+    gone again; provisioning and the rental period are other rows of other apps (ORD-5). `client` is a keyed mark of
+    where it came from.
     """
 
     class State(models.TextChoices):
@@ -52,6 +54,7 @@ class Order(Stateful):
         SETTLED = "settled", _("paid")
         CANCELLED = "cancelled", _("cancelled")
         EXPIRED = "expired", _("expired")
+        RETURNED = "returned", _("given back")
 
     class Payment(models.TextChoices):
         NONE = "none", _("nothing seen")
@@ -60,7 +63,8 @@ class Order(Stateful):
 
     TRANSITIONS: ClassVar[Mapping[str, frozenset[str]]] = {
         State.OPEN: frozenset({State.SETTLED, State.CANCELLED, State.EXPIRED}),
-        State.SETTLED: frozenset(),
+        State.SETTLED: frozenset({State.RETURNED}),
+        State.RETURNED: frozenset(),
         State.CANCELLED: frozenset(),
         State.EXPIRED: frozenset(),
     }
@@ -90,6 +94,7 @@ class Order(Stateful):
     created_at = models.DateTimeField(_("created"), default=timezone.now)
     settled_at = models.DateTimeField(_("settled"), null=True, blank=True)
     promised_until = models.DateTimeField(_("promised until"), null=True, blank=True)
+    needs_help_at = models.DateTimeField(_("needs help since"), null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -122,6 +127,9 @@ class Order(Stateful):
     def number(self) -> str:
         """The public number: GL-7K3M-9QX2."""
         return numbers.pretty(self.symbols, settings.ORDER_NUMBER_PREFIX)
+
+    def get_absolute_url(self) -> str:
+        return reverse("orders:detail", args=[self.number])
 
     @property
     def cards(self) -> int:

@@ -14,7 +14,11 @@ def clock(moment: datetime) -> str:
     return f"{written(moment.astimezone(UTC), pgettext('date format', 'j M Y, H:i'))} UTC"
 
 
-class NoRate(Refused):
+class NotNow(Refused):
+    """It is our side that can't promise anything at the moment; nothing that the customer chose is wrong."""
+
+
+class NoRate(NotNow):
     def __init__(self, symbol: str, last: datetime | None) -> None:
         super().__init__(
             _("No current price of %(symbol)s is known; the last is from %(time)s. Your order is kept: try again soon.")
@@ -24,7 +28,17 @@ class NoRate(Refused):
         )
 
 
-class NoAddress(Refused):
+class Depegged(NotNow):
+    """A stablecoin that is not worth about a dollar: its price may be another one before the payment is final."""
+
+    def __init__(self, symbol: str, price: str) -> None:
+        super().__init__(
+            _("%(symbol)s trades at %(price)s, too far from one dollar to be accepted now. Choose another method.")
+            % {"symbol": symbol, "price": price}
+        )
+
+
+class NoAddress(NotNow):
     def __init__(self, network: str) -> None:
         super().__init__(
             _("No receiving address on %(network)s is ready. Your order is kept: try again soon.")
@@ -41,7 +55,7 @@ class BrokenSeal(Refused):
         )
 
 
-class NetworkUnwatched(Refused):
+class NetworkUnwatched(NotNow):
     def __init__(self, network: str, since: datetime | None) -> None:
         super().__init__(
             _("We have not been able to watch %(network)s since %(time)s, so no new instructions are made on it.")
@@ -62,7 +76,7 @@ class TooSmall(Refused):
 class TooManyLive(Refused):
     def __init__(self, limit: int) -> None:
         super().__init__(
-            _("This order already has %(limit)d live payment instructions. Use one of them, or wait until one expires.")
+            _("There are %(limit)d live payment instructions for this already. Use one, or wait until one expires.")
             % {"limit": limit}
         )
 
@@ -74,13 +88,58 @@ class TooManyMade(Refused):
 
 class NotPayable(Refused):
     def __init__(self) -> None:
-        super().__init__(_("This order can't be paid any more: it is paid, cancelled or expired."))
+        super().__init__(_("This can't be paid any more: it is paid, cancelled or expired."))
+
+
+class CoveredByBalance(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("What arrived for this order covers it by now: pay it from your balance."))
 
 
 class NothingLeft(Refused):
     def __init__(self) -> None:
         super().__init__(
             _("The lots of this order went back to stock and none are left now. Nothing is reserved: do not pay yet.")
+        )
+
+
+class NoSuchAmount(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("Choose one of the amounts shown."))
+
+
+class NoGrounds(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("Say why, and what proves it: both are kept with your name."))
+
+
+class SamePerson(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("You proposed this yourself: above this sum a second person must agree."))
+
+
+class AlreadyDecided(Refused):
+    def __init__(self, outcome: str, actor: str, decision: str) -> None:
+        super().__init__(
+            _("%(actor)s decided this already: %(outcome)s. %(decision)s")
+            % {"actor": actor, "outcome": outcome, "decision": decision}
+        )
+
+
+class NoTransfer(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This item is about no transfer: it can only be noted."))
+
+
+class CreditedAlready(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This transfer is credited by now."))
+
+
+class NoValue(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _("No price of this token is known, so it can't be credited. Adjust the balance if it must be.")
         )
 
 

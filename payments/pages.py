@@ -12,17 +12,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from money.units import plain
-from orders.models import Order
 from orders.words import Word
 
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent
+from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, Purpose
 from .networks.base import Asset
 from .queries import tolerance
 from .registry import Method, families
 from .registry import method as method_by_code
 from .words import Progress, intent_word, may_send
 
-SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
+SOURCES = {"fixed": _("the operator"), "coingecko": "CoinGecko"}  # the others write their name with one capital
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
 
@@ -51,7 +50,7 @@ class IntentPage:
 
     @property
     def may_cancel(self) -> bool:
-        alive = self.intent.order.is_payable and self.intent.ended_at is None
+        alive = self.intent.purpose.is_payable and self.intent.ended_at is None
         return alive and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
 
     @property
@@ -63,19 +62,19 @@ class IntentPage:
 
     @cached_property
     def progress(self) -> Progress:
-        live = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED]
+        live = [t for t in self.transfers if not t.is_gone]
         done = min((t.confirmations for t in live if t.method == self.intent.method), default=0)
         return Progress(done, families()[self.intent.network].finality(self.intent.usd_cents).confirmations)
 
     @cached_property
     def word(self) -> Word:
         return intent_word(
-            self.intent, self.transfers, self.progress, payable=self.intent.order.is_payable, now=self.now
+            self.intent, self.transfers, self.progress, payable=self.intent.purpose.is_payable, now=self.now
         )
 
     @cached_property
     def may_send(self) -> bool:
-        return may_send(self.intent, self.now, payable=self.intent.order.is_payable)
+        return may_send(self.intent, self.now, payable=self.intent.purpose.is_payable)
 
     @property
     def amount_text(self) -> str:
@@ -85,7 +84,7 @@ class IntentPage:
     @property
     def received(self) -> int:
         """Base units of the asked asset that the network knows about."""
-        known = [t for t in self.transfers if t.status != ChainTransfer.Status.DROPPED]
+        known = [t for t in self.transfers if not t.is_gone]
         return sum(t.amount for t in known if t.method == self.intent.method)
 
     @property
@@ -103,8 +102,9 @@ class IntentPage:
 
     @property
     def rate_text(self) -> str:
-        """USD for one whole coin, as promised."""
-        return plain(self.intent.rate_e8 // 10**6, 2)
+        """USD for one whole coin, as promised: cents, and millionths of a coin that costs less than ten dollars."""
+        rate = self.intent.rate_e8
+        return plain(rate // 10**2, 6) if rate < 10**9 else plain(rate // 10**6, 2)
 
     @property
     def markup_percent(self) -> str:
@@ -118,7 +118,7 @@ class IntentPage:
     @property
     def sources(self) -> str:
         """Who said the price (PAY-2)."""
-        return ", ".join(str(SOURCES.get(sample["source"], sample["source"])) for sample in self.samples)
+        return ", ".join(str(SOURCES.get(sample["source"], sample["source"].capitalize())) for sample in self.samples)
 
     @property
     def rate_at(self) -> datetime | None:
@@ -165,7 +165,7 @@ class IntentPage:
         """A short mark of what the part "Send" says. An open page exchanges that part only when the mark differs, so
         that nothing moves under the hand that copies the amount."""
         facts = (self.word.code, self.may_send, self.received, self.covered, self.waits_for_clock, self.intent.ended_at)
-        return mark(*facts, len(self.transfers), self.intent.order.is_payable)
+        return mark(*facts, len(self.transfers), self.intent.purpose.is_payable)
 
     @property
     def waits_for_clock(self) -> bool:
@@ -200,13 +200,13 @@ def history_mark(history: list[IntentPage]) -> str:
 
 def page_of(intent: PaymentIntent) -> IntentPage:
     """Return the page of one intent."""
-    return pages_of(intent.order, [intent])[0]
+    return pages_of(intent.purpose, [intent])[0]
 
 
-def pages_of(order: Order, intents: list[PaymentIntent] | None = None) -> list[IntentPage]:
-    """Return the pages of an order's intents, newest first, in three queries."""
+def pages_of(purpose: Purpose, intents: list[PaymentIntent] | None = None) -> list[IntentPage]:
+    """Return the pages of the intents of an order or a top-up, newest first, in three queries."""
     if intents is None:
-        intents = list(order.intents.select_related("address").order_by("-created_at"))
+        intents = list(purpose.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
     for transfer in ChainTransfer.objects.filter(intent__in=intents, dust=False).order_by("pk"):
         transfers[transfer.intent_id].append(transfer)

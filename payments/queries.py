@@ -5,42 +5,66 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 
+from balance.queries import available_cents
+from money.units import plain
 from money.usd import localised
 from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
-from .models import ChainTransfer, NetworkCursor, PaymentIntent, RateSample, ReservedAddress
-from .registry import Method, methods
+from .models import Allocation, ChainTransfer, LastRate, NetworkCursor, PaymentIntent, RateSample, ReservedAddress
+from .networks.base import Held
+from .registry import Method, families, methods
 
 Status = ChainTransfer.Status
 CHUNK = 5000  # addresses in one look-up
+NEAR = timedelta(minutes=5)  # so far from a block's time a price still counts as the market's of that time
 
 
 def price(symbol: str, now: datetime) -> quotes.Price | None:
-    """Return the current price of an asset, or none if too few sources are live."""
-    max_age = timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
-    rows = RateSample.objects.filter(symbol=symbol, received_at__gte=now - max_age).order_by("received_at")
-    samples = [quotes.Sample(row.source, row.price_e8, row.received_at) for row in rows]
-    return quotes.median(samples, now=now, max_age=max_age, quorum=settings.RATE_QUORUM)
+    """Return the current price of an asset, or none if too few sources are live and agree."""
+    guard = rate_guard(symbol)
+    return quotes.median(samples(symbol, now - guard.max_age, now + guard.max_age), guard, now=now)
 
 
 def price_near(symbol: str, moment: datetime, now: datetime) -> int | None:
-    """Return the market price for late money: the sample nearest to `moment` within 5 minutes, else today's price."""
-    window = timedelta(minutes=5)
-    rows = RateSample.objects.filter(symbol=symbol, received_at__range=(moment - window, moment + window))
-    nearest = min(rows, key=lambda row: abs(row.received_at - moment), default=None)
-    if nearest:
-        return nearest.price_e8
-    current = price(symbol, now)
-    return current.price_e8 if current else None
+    """Return the market price for late money: the price nearest to `moment` within 5 minutes, else today's price."""
+    guard = rate_guard(symbol)
+    known = samples(symbol, moment - NEAR - guard.max_age, moment + NEAR)
+    found = quotes.price_at(known, guard, moment=moment, window=NEAR) or price(symbol, now)
+    return found.price_e8 if found else None
 
 
-def last_sample_at(symbol: str) -> datetime | None:
-    newest = RateSample.objects.filter(symbol=symbol).order_by("-received_at").first()
-    return newest.received_at if newest else None
+def samples(symbol: str, since: datetime, until: datetime) -> list[quotes.Sample]:
+    rows = RateSample.objects.filter(symbol=symbol, received_at__range=(since, until))
+    return [quotes.Sample(*row) for row in rows.values_list("received_at", "source_at", "price_e8", "source")]
+
+
+def rate_guard(symbol: str) -> quotes.Guard:
+    """Return what a price of this asset must be. An asset without a sane range has no price."""
+    lowest, highest = settings.RATE_SANE_RANGE.get(symbol, ("1", "0"))
+    return quotes.Guard(
+        max_age=timedelta(seconds=settings.RATE_MAX_AGE_SECONDS),
+        quorum=settings.RATE_QUORUM,
+        lowest_e8=quotes.e8(lowest),
+        highest_e8=quotes.e8(highest),
+        apart_basis_points=settings.RATE_APART_BASIS_POINTS,
+    )
+
+
+def may_quote(stable: bool, price: quotes.Price) -> bool:
+    """Tell whether new promises may be made at a price: a stablecoin must be worth about a dollar."""
+    lowest, highest = settings.STABLE_RANGE
+    return not stable or quotes.e8(lowest) <= price.price_e8 <= quotes.e8(highest)
+
+
+def last_good_at(symbol: str) -> datetime | None:
+    """Return when promises could last be made in an asset."""
+    row = LastRate.objects.filter(pk=symbol).first()
+    return row.at if row else None
 
 
 def issued_among(network: str, addresses: Iterable[str]) -> set[str]:
@@ -74,14 +98,15 @@ class Offered:
     reason: Refused | None
 
 
-def offered_methods(order: Order, now: datetime) -> Iterator[Offered]:
+def offered_methods(usd_cents: int, now: datetime) -> Iterator[Offered]:
+    """Yield every method with the amount it would ask for so many cents, or the reason why it can't be chosen now."""
     cursors = NetworkCursor.objects.in_bulk()
     for method in methods():
-        found = market(method, order.total_cents, cursors.get(method.family.network), now)
+        found = market(method, usd_cents, cursors.get(method.family.network), now)
         if isinstance(found, Refused):
             yield Offered(method, None, found)
         else:
-            yield Offered(method, due(method, order.total_cents, promised_rate(method, found)), None)
+            yield Offered(method, due(method, usd_cents, promised_rate(method, found)), None)
 
 
 def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> quotes.Price | Refused:
@@ -90,7 +115,16 @@ def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: da
         return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents))
     if not watching(cursor, now):
         return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None)
-    return price(method.asset.symbol, now) or errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol))
+    symbol = method.asset.symbol
+    found = price(symbol, now)
+    if found is None:
+        return errors.NoRate(symbol, last_good_at(symbol))
+    return found if may_quote(method.asset.stable, found) else errors.Depegged(symbol, dollars(found.price_e8))
+
+
+def dollars(price_e8: int) -> str:
+    """Write the price of a stablecoin with three decimals, so that 0.979 is not shown as 0.98."""
+    return f"${plain(price_e8 // 10**5, 3)}"
 
 
 def promised_rate(method: Method, market: quotes.Price) -> int:
@@ -108,36 +142,96 @@ def tolerance(method: Method) -> tuple[int, int]:
     return settings.TOLERANCE_STABLE if method.asset.stable else settings.TOLERANCE_VOLATILE
 
 
+def credited_cents(intents: Iterable[PaymentIntent], *, willing: bool = False) -> int:
+    """Return the cents that live allocations of these intents credited; `willing`: only those that may pay their order
+    by themselves, which money too late for its promise does only if the customer asked for it."""
+    rows = Allocation.objects.filter(intent__in=intents, live=True).select_related("intent")
+    return sum(row.usd_cents for row in rows if not willing or row.intent.pay_if_late or not row.market_amount)
+
+
+def rest_cents(order: Order) -> int:
+    """Return what is left to pay of an order: its total less what its own instructions credited, as far as the customer
+    still has it (BAL-3). May be zero or less."""
+    own = credited_cents(order.intents.all())
+    return order.total_cents - min(own, available_cents(order.customer)) if own else order.total_cents
+
+
+def can_be_valued(transfer: ChainTransfer) -> bool:
+    """Tell whether a transfer is of an asset that we know the price of."""
+    return any(known.code == transfer.method for known in methods())
+
+
 def method_name(method: Method) -> str:
     return f"{method.asset.symbol} ({method.family.name})"
 
 
 def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
-    """Return the transfers of a network whose fate is open: not final, or final and not credited; and those dropped
-    lately, since a node may have lied."""
-    return ChainTransfer.objects.filter(network=network, credited=False).exclude(
-        status=Status.DROPPED, first_seen_at__lt=now - timedelta(days=2)
-    )
+    """Return the transfers of a network whose fate is open: not final, or credited and not final any more; of those
+    that are gone the lately seen ones, since a node may have lied."""
+    rows = ChainTransfer.objects.filter(network=network).exclude(status=Status.FINAL)
+    return rows.exclude(status__in=ChainTransfer.GONE, first_seen_at__lt=now - timedelta(days=2))
+
+
+def wants_second(network: str) -> Iterator[ChainTransfer]:
+    """Yield the final transfers that a second provider must confirm before they count, or may confirm so that no person
+    must: those worth much, by the price of their promise or, without one, by today's."""
+    rows = ChainTransfer.objects.filter(network=network, status=Status.FINAL, credited=False, dust=False)
+    rows = rows.filter(explained=True).exclude(method="").exclude(seconded=True).exclude(verdict__gt="")
+    prices: dict[str, int] = {}
+    for row in rows.select_related("intent__address").prefetch_related("spent"):
+        if worth_cents(row, prices) > settings.SECOND_PROVIDER_ABOVE_CENTS:
+            yield row
+
+
+def worth_cents(row: ChainTransfer, prices: dict[str, int]) -> int:
+    """Return about how much a transfer is worth; unbelievably much if nothing tells."""
+    if row.method == row.intent.method:
+        return row.amount * row.intent.usd_cents // row.intent.amount
+    asset = next(known.asset for known in methods() if known.code == row.method)
+    if asset.symbol not in prices:
+        now = timezone.now()
+        prices[asset.symbol] = price_near(asset.symbol, now, now) or quotes.BELIEVED_CENTS
+    return quotes.cents_for(row.amount, prices[asset.symbol], asset.decimals)
+
+
+def held_addresses(network: str) -> list[Held]:
+    """Return the addresses that the network must look at one by one in a pass: those of live promises and with open
+    transfers first, then those that were not looked at for longest."""
+    limit = families()[network].looks_per_pass
+    if not limit:
+        return []
+    issued = ReservedAddress.objects.filter(network=network, issued_at__isnull=False)
+    urgent = Q(intent__ended_at=None) | Q(intent__declared_at__gt=timezone.now() - timedelta(days=1))
+    rows = list(issued.filter(urgent).order_by("-issued_at").values_list("address", "balance", "mark")[:limit])
+    if len(rows) < limit:
+        known = [address for address, _, _ in rows]
+        others = issued.exclude(address__in=known).order_by(F("looked_at").asc(nulls_first=True))
+        rows += others.values_list("address", "balance", "mark")[: limit - len(rows)]
+    return [Held(address, int(balance) if balance else None, mark) for address, balance, mark in rows]
 
 
 def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
     """Return the intents of a network that may have to move, with their addresses: those past their time, those with
-    money that waits for credit, and those that still speak of a transfer which was dropped.
+    money that waits for credit or whose credit is gone, and those that still speak of a transfer which was dropped.
 
     From the transfers to their intents, in two steps: joined into one, every intent there ever was is read each time.
     """
-    work = ChainTransfer.objects.filter(network=network, credited=False, dust=False)
-    transfers = list(work.values_list("intent", "status", "method"))
-    intents = PaymentIntent.objects.select_related("address", "order")
-    touched = {intent.pk: intent for intent in intents.filter(pk__in={pk for pk, _, _ in transfers})}
-    moving = [touched[pk] for pk, status, method in transfers if may_move(touched[pk], status, method)]
-    overdue = intents.filter(network=network, ended_at=None, expires_at__lt=now)
-    return list({intent.pk: intent for intent in [*overdue, *moving]}.values())
+    work = ChainTransfer.objects.filter(network=network, credited=False, dust=False).exclude(method="")
+    old = Q(status__in=ChainTransfer.GONE, first_seen_at__lt=now - timedelta(days=2))
+    decided = Q(verdict=ChainTransfer.Verdict.KEEP) & ~Q(intent__settlement=PaymentIntent.Settlement.REVIEW)
+    rows = list(work.exclude(old).exclude(decided).select_related("intent__order"))
+    moving = {row.intent_id for row in rows if may_move(row)}
+    lost = ChainTransfer.objects.filter(network=network, credited=True).exclude(status=Status.FINAL)
+    moving |= set(lost.values_list("intent", flat=True))
+    overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
+    moving |= set(overdue.values_list("pk", flat=True))
+    return list(PaymentIntent.objects.select_related("address").filter(pk__in=moving).order_by("pk"))
 
 
-def may_move(intent: PaymentIntent, status: str, method: str) -> bool:
+def may_move(row: ChainTransfer) -> bool:
     """Tell whether a transfer that is not credited may still move its intent."""
-    if status != Status.DROPPED:
-        return method == intent.method
-    told = intent.order.payment == Order.Payment.SEEN
+    if not row.is_gone:
+        return True
+    intent, order = row.intent, row.intent.order
+    told = order is not None and order.payment == Order.Payment.SEEN
     return told or (intent.ended_at is None and intent.funding != PaymentIntent.Funding.NONE)

@@ -23,7 +23,7 @@ from .networks.simulated_chain import SimulatedChain
 class Real:
     """How a real network is made: its pure half, its node half by dotted path, and the names of the settings for both.
 
-    `options` are arguments of the pure half: name → setting. A network is on when its node and its key are set.
+    `options` are arguments of the pure half: name → setting.
     """
 
     family: Callable[..., Family]
@@ -34,8 +34,8 @@ class Real:
     options: Mapping[str, str]
 
     @property
-    def is_on(self) -> bool:
-        return bool(getattr(settings, self.url) and getattr(settings, self.key))
+    def has_node(self) -> bool:
+        return bool(getattr(settings, self.url))
 
     def make_family(self) -> Family:
         return self.family(**{name: getattr(settings, setting) for name, setting in self.options.items()})
@@ -80,12 +80,21 @@ def is_simulated() -> bool:
     return str(settings.NETWORKS_KIND) == Installation.Kind.SIMULATED
 
 
+def offered() -> list[str]:
+    """Return the codes of this installation's networks: those that NETWORKS_OFFERED names; without it those with a node
+    in the settings; without any all, since a web process need not know the nodes."""
+    chosen = settings.NETWORKS_OFFERED
+    if unknown := sorted(set(chosen) - REAL.keys()):
+        raise ValueError(f"NETWORKS_OFFERED: {', '.join(unknown)} is none of {', '.join(REAL)}.")
+    return [code for code, real in REAL.items() if (code in chosen if chosen else real.has_node)] or list(REAL)
+
+
 @cache
 def families() -> dict[str, Family]:
     """Return every network's pure half by its code: all of them simulated, or the real ones that are on."""
+    made = [REAL[code].make_family() for code in offered()]
     if not is_simulated():
-        return {code: real.make_family() for code, real in REAL.items() if real.is_on}
-    made = [real.make_family() for real in REAL.values()]
+        return {family.network: family for family in made}
     return {
         family.network: Simulated(family.network, family.name, family.assets, settings.SIMULATED_BLOCK_SECONDS)
         for family in made
@@ -113,20 +122,31 @@ def simulated_chain(network: str) -> SimulatedChain:
 
 def node(network: str) -> Node:
     """Return the half that talks to the network's node. Workers only."""
-    family = families()[network]
-    if is_simulated():
-        simulated = import_string(SIMULATED_NODE)
-        return cast(Node, simulated(family, simulated_chain(network).path, str(Installation.objects.get().identity)))
-    real = REAL[network]
-    return cast(Node, import_string(real.node)(family, getattr(settings, real.url), getattr(settings, real.key)))
+    return simulated_node(network) if is_simulated() else real_node(network, REAL[network].url)
 
 
-def second_node(network: str) -> Node | None:
-    """Return the node of the second provider, which confirms large transfers; none if the settings name none."""
+def has_second_provider(network: str) -> bool:
+    """Tell whether there is a second provider."""
     if is_simulated():
+        return simulated_chain(network).second_mood() != "none"
+    return bool(getattr(settings, REAL[network].second))
+
+
+def second_provider(network: str) -> Node | None:
+    """Return the node of the second provider, which confirms large transfers; none if there is none. Workers only."""
+    if not has_second_provider(network):
         return None
+    return simulated_node(network, second=True) if is_simulated() else real_node(network, REAL[network].second)
+
+
+def simulated_node(network: str, *, second: bool = False) -> Node:
+    made = import_string(SIMULATED_NODE)
+    identity = str(Installation.objects.get().identity)
+    return cast(Node, made(families()[network], simulated_chain(network).path, identity, second=second))
+
+
+def real_node(network: str, url: str) -> Node:
+    """Return a node half at the address that the setting `url` holds."""
     real = REAL[network]
-    url = getattr(settings, real.second)
-    if not url:
-        return None
-    return cast(Node, import_string(real.node)(families()[network], url, getattr(settings, real.key)))
+    made = import_string(real.node)(families()[network], getattr(settings, url), getattr(settings, real.key))
+    return cast(Node, made)

@@ -14,9 +14,10 @@ from balance.models import Account, House, Movement
 from catalog.models import Offer
 from orders.models import Hold, Order
 
-from .models import Allocation, ChainTransfer, PaymentIntent
+from .models import Allocation, ChainTransfer, HandSettlement, PaymentIntent, ReviewItem
 
 Status = ChainTransfer.Status
+LEAST_TOPUP = (95, 100)  # a top-up is credited what came; it counts as covered within the tolerance, which is less
 
 
 @contextmanager
@@ -61,6 +62,7 @@ def discrepancies() -> Iterator[Discrepancy]:
     yield from allocations()
     yield from captures()
     yield from settled_intents()
+    yield from settled_by_hand()
     yield from stock()
 
 
@@ -93,7 +95,11 @@ def debts() -> Iterator[Discrepancy]:
 
 
 # Which account of the house each kind of movement debits or credits; the other side is a customer.
-FROM_HOUSE = {Movement.Kind.TRANSFER: House.RECEIVED, Movement.Kind.TOLERANCE: House.TOLERANCE}
+FROM_HOUSE = {
+    Movement.Kind.TRANSFER: House.RECEIVED,
+    Movement.Kind.TOLERANCE: House.TOLERANCE,
+    Movement.Kind.RETURN: House.ORDERS,
+}
 TO_HOUSE = {Movement.Kind.CAPTURE: House.ORDERS}
 
 
@@ -155,16 +161,28 @@ def allocations() -> Iterator[Discrepancy]:
         for allocation in live:
             if allocation.locked_amount + allocation.market_amount != transfer.amount:
                 yield Discrepancy(f"transfer {transfer}", "is not credited over its whole amount")
-            if transfer.status != Status.FINAL:
+            if transfer.status != Status.FINAL and not moved_by_a_reorg(transfer):
                 yield Discrepancy(f"transfer {transfer}", f"is credited but {transfer.status}")
             if allocation.customer_id != transfer.intent.customer_id:
                 yield Discrepancy(f"transfer {transfer}", "is credited to somebody else")
 
 
+def moved_by_a_reorg(transfer: ChainTransfer) -> bool:
+    """Tell whether a credited transfer that was final is in another block now, and will be final again; somebody was
+    told."""
+    told = ReviewItem.objects.filter(reason=ReviewItem.Reason.ORPHANED, transfer=transfer)
+    return transfer.status == Status.INCLUDED and told.exists()
+
+
 def captures() -> Iterator[Discrepancy]:
-    """An order is settled if and only if there is exactly its capture, over its total, by its customer."""
+    """An order is settled if and only if there is exactly its capture, over its total, by its customer; what was given
+    back is as much."""
     paid = {m.reference: m for m in Movement.objects.filter(kind=Movement.Kind.CAPTURE).select_related("debit")}
-    for order in Order.objects.filter(state=Order.State.SETTLED).iterator():
+    returned = dict(Movement.objects.filter(kind=Movement.Kind.RETURN).values_list("reference", "amount_cents"))
+    for order in Order.objects.filter(state__in=(Order.State.SETTLED, Order.State.RETURNED)).iterator():
+        back = returned.pop(f"order:{order.pk}:returned", 0)
+        if back != (order.total_cents if order.state == Order.State.RETURNED else 0):
+            yield Discrepancy(f"order {order}", f"is {order.state}, and {back} cents of it were given back")
         capture = paid.pop(f"order:{order.pk}:capture", None)
         if capture is None:
             yield Discrepancy(f"order {order}", "is settled without a capture")
@@ -172,19 +190,36 @@ def captures() -> Iterator[Discrepancy]:
             yield Discrepancy(f"order {order}", "was captured with another amount or from another customer")
     for reference in paid:
         yield Discrepancy(reference, "captures an order that is not settled")
+    for reference in returned:
+        yield Discrepancy(reference, "gives back an order that was not paid")
 
 
 def settled_intents() -> Iterator[Discrepancy]:
     """What a settled intent received at the promised rate, with the accepted shortfall, covers its promise."""
     tolerated = dict(Movement.objects.filter(kind=Movement.Kind.TOLERANCE).values_list("reference", "amount_cents"))
-    settled = PaymentIntent.objects.filter(settlement=PaymentIntent.Settlement.SETTLED).prefetch_related("allocations")
+    kept = (PaymentIntent.Settlement.SETTLED, PaymentIntent.Settlement.REVERSED)
+    settled = PaymentIntent.objects.filter(settlement__in=kept).prefetch_related("allocations")
     for intent in settled.iterator(1000):
         credited = sum(a.usd_cents for a in intent.allocations.all() if a.live)
         given = tolerated.pop(f"intent:{intent.pk}:tolerance", 0)
-        if credited + given < intent.usd_cents:
+        if intent.settlement != PaymentIntent.Settlement.SETTLED:
+            continue  # its credit is gone, and the books show the debt
+        needed = intent.usd_cents if intent.order_id else intent.usd_cents * LEAST_TOPUP[0] // LEAST_TOPUP[1]
+        if credited + given < needed:
             yield Discrepancy(f"intent {intent.pk}", f"is settled with {credited + given} of {intent.usd_cents} cents")
     for reference in tolerated:
         yield Discrepancy(reference, "accepts a shortfall of an intent that is not settled")
+
+
+def settled_by_hand() -> Iterator[Discrepancy]:
+    """What operators settled by hand is one adjustment each, over the sum that they put down."""
+    moved = dict(Movement.objects.filter(reference__startswith="hand:").values_list("reference", "amount_cents"))
+    for settlement in HandSettlement.objects.filter(state=HandSettlement.State.DONE).iterator():
+        cents = moved.pop(f"hand:{settlement.pk}", 0)
+        if cents != settlement.usd_cents:
+            yield Discrepancy(f"hand settlement {settlement.pk}", f"says {settlement.usd_cents} cents, moved {cents}")
+    for reference in moved:
+        yield Discrepancy(reference, "adjusts a balance for a settlement by hand that was not made")
 
 
 def stock() -> Iterator[Discrepancy]:

@@ -20,7 +20,7 @@ from orders.queries import own_order
 
 from . import queries
 from .actions import intents
-from .errors import NotPayable
+from .errors import NotNow, NotPayable
 from .forms import ChooseForm
 from .models import PaymentIntent
 from .pages import history_mark, page_of, pages_of
@@ -35,7 +35,7 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
     if not order.is_payable:
         messages.info(request, str(NotPayable()))
         return redirect("orders:detail", order.number)
-    refusal = ""
+    refusal, status = "", 200
     if request.method == "POST":
         form = ChooseForm(request.POST)
         if form.is_valid():
@@ -44,17 +44,19 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
                 intent = intents.open_intent(order.pk, data["method"], form_key=data["form_key"], actor=customer)
                 return redirect("payments:intent", intent.pk)
             except Refused as error:
-                refusal = str(error)
+                refusal, status = str(error), 503 if isinstance(error, NotNow) else 409
         else:
-            refusal = _("Choose one of the methods shown.")
+            refusal, status = _("Choose one of the methods shown."), 409
     context = {
         "order": order,
-        "methods": [choice_card(offered) for offered in queries.offered_methods(order, timezone.now())],
+        "methods": [
+            choice_card(offered) for offered in queries.offered_methods(queries.rest_cents(order), timezone.now())
+        ],
         "form_key": uuid.uuid4(),
         "refusal": refusal,
         "available_cents": available_cents(customer),
     }
-    return render(request, "payments/choose.html", context, status=409 if refusal else 200)
+    return render(request, "payments/choose.html", context, status=status)
 
 
 def choice_card(offered: queries.Offered) -> dict[str, object]:
@@ -73,7 +75,11 @@ def choice_card(offered: queries.Offered) -> dict[str, object]:
 
 def own_intent(customer: User, intent_id: uuid.UUID) -> PaymentIntent:
     """Return the customer's intent; 404 for anybody else's."""
-    found = PaymentIntent.objects.select_related("order", "address").filter(customer=customer, pk=intent_id).first()
+    found = (
+        PaymentIntent.objects.select_related("order", "topup", "address")
+        .filter(customer=customer, pk=intent_id)
+        .first()
+    )
     if found is None:
         raise Http404("no such payment instructions")
     return found
@@ -96,7 +102,7 @@ def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
 
 
 def context_of(found: PaymentIntent) -> dict[str, object]:
-    history = pages_of(found.order)
+    history = pages_of(found.purpose)
     page = next((p for p in history if p.intent.pk == found.pk), None) or page_of(found)
     return {
         "intent": found,
@@ -128,7 +134,7 @@ def cancel(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
         messages.success(request, _("These instructions are cancelled. Do not send to their address."))
     except Refused as error:
         messages.error(request, str(error))
-    return redirect("orders:detail", found.order.number)
+    return redirect(found.purpose)
 
 
 @login_required

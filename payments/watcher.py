@@ -9,8 +9,8 @@ from . import queries
 from .actions import reserve, watching
 from .actions.settling import advance
 from .models import ChainTransfer, NetworkCursor
-from .networks.base import BadAnswer, Cursor, Family, ForeignChain, Key, Match, Node, Replaced, Unavailable
-from .registry import families
+from .networks.base import BadAnswer, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
+from .registry import families, has_second_provider, second_provider
 from .registry import node as node_of
 
 log = logging.getLogger(__name__)
@@ -65,16 +65,33 @@ def read(network: str, turn: int, node: Node) -> None:
     for _ in range(PASSES):
         row = NetworkCursor.objects.get(pk=network)
         cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
-        batch = node.scan(cursor, matching(network, turn))
+        batch = node.scan(cursor, matching(network, turn), queries.held_addresses(network))
         check_once(network, node)
         watching.record_batch(network, turn, batch)
         if not batch.more:
             break
-    work = queries.open_work(network, timezone.now()).exclude(status=ChainTransfer.Status.FINAL)
-    rows = list(work.select_related("intent__address"))
+    work = queries.open_work(network, timezone.now()).select_related("intent__address")
+    rows = list(work.prefetch_related("spent"))
     if rows:
-        answers = [None if isinstance(a, Replaced) else a for a in node.confirm([key_of(r) for r in rows])]
+        answers = node.confirm([key_of(row) for row in rows])
         watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
+    ask_second(network, turn)
+
+
+def ask_second(network: str, turn: int) -> None:
+    """Let the second provider confirm what it must; while it does not answer, that money waits."""
+    rows = list(queries.wants_second(network)) if has_second_provider(network) else []
+    second = second_provider(network) if rows else None
+    if second is None:
+        return
+    try:
+        if NetworkCursor.objects.get(pk=network).genesis != second.genesis():
+            raise BadAnswer("The second provider is on another chain.")
+        answers = second.confirm([key_of(row) for row in rows])
+    except (Unavailable, BadAnswer) as error:
+        log.warning("%s, second provider: %s", network, error)
+        return
+    watching.record_second(network, turn, list(zip(rows, answers, strict=True)))
 
 
 def check_once(network: str, node: Node) -> None:
@@ -103,7 +120,8 @@ def matching(network: str, turn: int) -> Match:
 
 
 def key_of(row: ChainTransfer) -> Key:
-    return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None)
+    spends = tuple(spent.output for spent in row.spent.all())
+    return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None, spends)
 
 
 def advance_all(network: str, node: Node | None) -> None:

@@ -27,12 +27,13 @@ def intent_word(
     intent: PaymentIntent, transfers: Sequence[ChainTransfer], progress: Progress, *, payable: bool, now: datetime
 ) -> Word:
     """Return the word. Money that was seen always comes before the clock: a payer is never shown "expired"."""
-    live = [t for t in transfers if t.status != Status.DROPPED]
+    live = [t for t in transfers if not t.is_gone]
+    replaced = any(t.status == Status.REPLACED for t in transfers)
     return (
         settled_word(intent)
         or (live_word(intent, live, progress) if live else None)
         or (None if payable else closed_word(intent))
-        or clock_word(intent, dropped=bool(transfers), now=now)
+        or clock_word(intent, dropped=bool(transfers), replaced=replaced, now=now)
     )
 
 
@@ -41,6 +42,9 @@ def settled_word(intent: PaymentIntent) -> Word | None:
         return Word("paid", _("Paid"), "good", _("Your payment is final and the order is paid."))
     if intent.settlement == Settlement.REVIEW:
         return Word("help", _("Needs help"), "attention", _("A person is looking at this payment. Your money is kept."))
+    if intent.settlement == Settlement.REVERSED:
+        text = _("The network took your transfer back after it was final. A person is looking at it.")
+        return Word("reversed", _("Needs help"), "attention", text)
     if intent.settlement == Settlement.CREDITED and intent.late:
         return Word(
             "late", _("Paid late, credited"), "attention", _("The money is in your balance, at the market rate.")
@@ -85,7 +89,7 @@ def superseded_word(intent: PaymentIntent, now: datetime) -> Word:
     return Word("superseded", _("Superseded"), "attention", text % {"time": clock(intent.expires_at)})
 
 
-def clock_word(intent: PaymentIntent, *, dropped: bool, now: datetime) -> Word:
+def clock_word(intent: PaymentIntent, *, dropped: bool, replaced: bool, now: datetime) -> Word:
     if intent.quote == Quote.CANCELLED:
         return Word("cancelled", _("Cancelled"), "attention")
     if intent.quote == Quote.SUPERSEDED:
@@ -95,6 +99,9 @@ def clock_word(intent: PaymentIntent, *, dropped: bool, now: datetime) -> Word:
         return Word("unwatched", _("Expired, not watched"), "attention", text)
     if intent.quote == Quote.EXPIRED:
         return Word("expired", _("Expired"), "attention", _("Nothing arrived in time."))
+    if replaced:
+        text = _("The sender replaced the payment by another one that does not pay here.")
+        return Word("replaced", _("Replaced by its sender"), "attention", text)
     if dropped:
         return Word("dropped", _("Transfer gone"), "attention", _("The network dropped the transfer that we had seen."))
     if intent.declared_at:

@@ -1,6 +1,9 @@
 """Make, declare and cancel payment instructions; pay from the balance. These are what a customer does."""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -16,8 +19,8 @@ from orders.errors import Refused
 from orders.models import Order
 
 from .. import errors, quotes
-from ..models import ChainTransfer, NetworkCursor, PaymentIntent
-from ..queries import due, market, promised_rate
+from ..models import ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
+from ..queries import credited_cents, due, market, promised_rate, rest_cents
 from ..registry import Method
 from ..registry import method as method_by_code
 from . import reserve
@@ -26,53 +29,126 @@ from .holds import renew_hold
 Quote = PaymentIntent.Quote
 
 
-def open_intent(order_id: int, method_code: str, *, form_key: uuid.UUID, actor: User) -> PaymentIntent:
-    """Promise a price: a fresh address, an exact amount, an end. The same form key again returns the first promise.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a customer asks for: a method, and how they will pay. The same form key again gets the same promise."""
 
-    A `Refused` says why nothing was promised; then nothing changed. Older open promises of the order are superseded
-    and honoured to their own end.
+    method: Method
+    form_key: uuid.UUID
+    exchange: bool = False
+    pay_if_late: bool = False
+
+
+def open_intent(
+    order_id: int,
+    method_code: str,
+    *,
+    form_key: uuid.UUID,
+    actor: User,
+    exchange: bool = False,
+    pay_if_late: bool = False,
+) -> PaymentIntent:
+    """Promise a price for what is left to pay of an order: a fresh address, an exact amount, an end.
+
+    The same form key again returns the first promise. A `Refused` says why nothing was promised; then nothing changed.
+    Older open promises of the order are superseded and honoured to their own end.
     """
+    asked = Asked(method_by_code(method_code), form_key, exchange, pay_if_late)
+    with sealed_addresses():
+        return promise_for_order(order_id, asked, actor)
+
+
+def open_topup_intent(
+    topup_id: int, method_code: str, *, form_key: uuid.UUID, actor: User, exchange: bool = False
+) -> PaymentIntent:
+    """Promise a price for what is left of a top-up; otherwise as `open_intent`."""
+    asked = Asked(method_by_code(method_code), form_key, exchange)
+    with sealed_addresses():
+        return promise_for_topup(topup_id, asked, actor)
+
+
+@contextmanager
+def sealed_addresses() -> Iterator[None]:
+    """Report a broken seal in a transaction of its own: the one inside was rolled back."""
     try:
-        return make(order_id, method_by_code(method_code), form_key, actor)
+        yield
     except errors.BrokenSeal as broken:
-        reserve.report(broken.address_id)  # a transaction of its own: the one above was rolled back
+        reserve.report(broken.address_id)
         raise
 
 
-def make(order_id: int, method: Method, form_key: uuid.UUID, actor: User) -> PaymentIntent:
+def promise_for_order(order_id: int, asked: Asked, actor: User) -> PaymentIntent:
     now = timezone.now()
     with transaction.atomic(durable=True):
         order = locked(order_id)
-        existing = PaymentIntent.objects.filter(order=order, form_key=form_key).first()
+        existing = PaymentIntent.objects.filter(order=order, form_key=asked.form_key).first()
         if existing:
             return existing
-        if not order.is_payable:
-            raise errors.NotPayable
-        live = live_intents(order)
-        if len(live) >= settings.LIVE_INTENTS_LIMIT:
-            raise errors.TooManyLive(settings.LIVE_INTENTS_LIMIT)
-        refuse_too_many_made(actor, now)
-        intent = promise(order, method, form_key, now)
+        live = refuse_unless_possible(order, actor, now)
+        intent = promise(order, rest_to_pay(order), asked, now)
         if not hold_again(order, until=intent.expires_at, actor=actor):
             raise errors.NothingLeft
         supersede(live, actor=actor, now=now)
         renew_hold(order, now=now)
-        record(
-            "intent.opened",
-            subject=intent,
-            thread=order,
-            actor=actor,
-            method=method.code,
-            amount=str(intent.amount),
-            expires_at=intent.expires_at,
-        )
+        record_opened(intent, actor)
         return intent
 
 
-def live_intents(order: Order) -> list[PaymentIntent]:
-    """Return the order's promises that have not really ended, locked, oldest first."""
+def promise_for_topup(topup_id: int, asked: Asked, actor: User) -> PaymentIntent:
+    now = timezone.now()
+    with transaction.atomic(durable=True):
+        topup = TopUp.objects.select_for_update(of=("self",), no_key=True).get(pk=topup_id)
+        existing = PaymentIntent.objects.filter(topup=topup, form_key=asked.form_key).first()
+        if existing:
+            return existing
+        live = refuse_unless_possible(topup, actor, now)
+        rest = max(topup.amount_cents - credited_cents(topup.intents.all()), 1)
+        intent = promise(topup, rest, asked, now)
+        supersede(live, actor=actor, now=now)
+        record_opened(intent, actor)
+        return intent
+
+
+def refuse_unless_possible(purpose: Purpose, actor: User, now: datetime) -> list[PaymentIntent]:
+    """Return the live promises of a locked order or top-up that may get another one; else a `Refused` says why not."""
+    if not purpose.is_payable:
+        raise errors.NotPayable
+    live = live_intents(purpose)
+    if len(live) >= settings.LIVE_INTENTS_LIMIT:
+        raise errors.TooManyLive(settings.LIVE_INTENTS_LIMIT)
+    refuse_too_many_made(actor, now)
+    return live
+
+
+def rest_to_pay(order: Order) -> int:
+    """Return the cents to promise; CoveredByBalance if the credit of earlier instructions is enough by now."""
+    rest = rest_cents(order)
+    if rest <= 0:
+        raise errors.CoveredByBalance
+    return rest
+
+
+def record_opened(intent: PaymentIntent, actor: User) -> None:
+    record(
+        "intent.opened",
+        subject=intent,
+        thread=intent.purpose,
+        actor=actor,
+        method=intent.method,
+        amount=str(intent.amount),
+        expires_at=intent.expires_at,
+    )
+
+
+def live_intents(purpose: Purpose) -> list[PaymentIntent]:
+    """Return the promises for it that have not really ended, locked, oldest first."""
     rows = PaymentIntent.objects.select_for_update(of=("self",), no_key=True)
-    return list(rows.filter(order=order, ended_at=None).order_by("created_at", "pk"))
+    return list(rows.filter(**{named(purpose): purpose}, ended_at=None).order_by("created_at", "pk"))
+
+
+def named(purpose: Purpose) -> str:
+    """Return the name of the column that holds what a promise is for."""
+    return "order" if isinstance(purpose, Order) else "topup"
 
 
 def refuse_too_many_made(customer: User, now: datetime) -> None:
@@ -82,41 +158,52 @@ def refuse_too_many_made(customer: User, now: datetime) -> None:
         raise errors.TooManyMade
 
 
-def promise(order: Order, method: Method, form_key: uuid.UUID, now: datetime) -> PaymentIntent:
-    """Insert the promise for the order's whole total at the rate of this moment."""
+def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> PaymentIntent:
+    """Insert the promise for so many cents at the rate of this moment."""
+    method = asked.method
     cursor = NetworkCursor.objects.filter(network=method.family.network).first()
-    found = market(method, order.total_cents, cursor, now)
+    found = market(method, usd_cents, cursor, now)
     if isinstance(found, Refused):
         raise found
     if cursor is None:
         raise errors.NetworkUnwatched(method.family.name, None)
     rate = promised_rate(method, found)
+    minutes = settings.INTENT_MINUTES["exchange" if asked.exchange else method.volatility]
     return PaymentIntent.objects.create(
-        order=order,
-        customer_id=order.customer_id,
-        form_key=form_key,
+        **{named(purpose): purpose},
+        customer_id=purpose.customer_id,
+        form_key=asked.form_key,
         method=method.code,
         network=method.family.network,
-        amount=due(method, order.total_cents, rate),
-        usd_cents=order.total_cents,
+        amount=due(method, usd_cents, rate),
+        usd_cents=usd_cents,
         rate_e8=rate,
         rate_evidence=evidence(method, found),
         address=reserve.issue(cursor, method.family.name),
         born_height=cursor.height,
         created_at=now,
-        expires_at=now + timedelta(minutes=settings.INTENT_MINUTES[method.volatility]),
+        expires_at=now + timedelta(minutes=minutes),
+        exchange=asked.exchange,
+        pay_if_late=asked.pay_if_late,
     )
 
 
 def evidence(method: Method, market: quotes.Price) -> dict[str, object]:
-    """Return what the promised rate was computed from."""
+    """Return what the promised rate was computed from, and what was left out with the reason."""
     return {
         "market_e8": str(market.price_e8),
         "markup_basis_points": settings.MARKUP_BASIS_POINTS[method.volatility],
-        "samples": [
-            {"source": s.source, "price_e8": str(s.price_e8), "received_at": s.received_at.isoformat()}
-            for s in market.samples
-        ],
+        "samples": [told(sample) for sample in market.samples],
+        "dropped": [{**told(one.sample), "why": one.why} for one in market.dropped],
+    }
+
+
+def told(sample: quotes.Sample) -> dict[str, str]:
+    return {
+        "source": sample.source,
+        "price_e8": str(sample.price_e8),
+        "source_at": sample.source_at.isoformat(),
+        "received_at": sample.received_at.isoformat(),
     }
 
 
@@ -125,7 +212,7 @@ def supersede(intents: list[PaymentIntent], *, actor: User, now: datetime) -> No
         if intent.quote == Quote.OPEN:
             intent.quote, intent.closed_at = Quote.SUPERSEDED, now
             intent.save(update_fields=["quote", "closed_at"])
-            record("intent.superseded", subject=intent, thread=intent.order, actor=actor)
+            record("intent.superseded", subject=intent, thread=intent.purpose, actor=actor)
 
 
 def declare(intent_id: uuid.UUID, *, actor: User) -> PaymentIntent:
@@ -135,7 +222,7 @@ def declare(intent_id: uuid.UUID, *, actor: User) -> PaymentIntent:
         if intent.declared_at is None:
             intent.declared_at = timezone.now()
             intent.save(update_fields=["declared_at"])
-            record("intent.declared", subject=intent, thread=intent.order, actor=actor)
+            record("intent.declared", subject=intent, thread=intent.purpose, actor=actor)
         return intent
 
 
@@ -152,17 +239,31 @@ def cancel(intent_id: uuid.UUID, *, actor: User) -> PaymentIntent:
         now = timezone.now()
         intent.quote, intent.closed_at, intent.ended_at = Quote.CANCELLED, now, now
         intent.save(update_fields=["quote", "closed_at", "ended_at"])
-        record("intent.cancelled", subject=intent, thread=intent.order, actor=actor)
-        renew_hold(intent.order, now=now)
+        record("intent.cancelled", subject=intent, thread=intent.purpose, actor=actor)
+        if intent.order:
+            renew_hold(intent.order, now=now)
         return intent
 
 
 def locked_intent(intent_id: uuid.UUID) -> PaymentIntent:
-    """Return the intent with its order, both locked: the order first."""
-    order = locked(PaymentIntent.objects.values_list("order_id", flat=True).get(pk=intent_id))
+    """Return the intent with its order or top-up, both locked: what it is for comes first."""
+    order_id, topup_id = PaymentIntent.objects.values_list("order_id", "topup_id").get(pk=intent_id)
+    order = locked(order_id) if order_id else None
+    topup = TopUp.objects.select_for_update(of=("self",), no_key=True).get(pk=topup_id) if topup_id else None
     intent = PaymentIntent.objects.select_for_update(of=("self",), no_key=True).get(pk=intent_id)
-    intent.order = order
+    intent.order, intent.topup = order, topup
     return intent
+
+
+def choose_late(intent_id: uuid.UUID, *, pay_if_late: bool, actor: User) -> PaymentIntent:
+    """Note whether money too late for the promise shall still pay the order, as long as nothing was credited."""
+    with transaction.atomic(durable=True):
+        intent = locked_intent(intent_id)
+        if intent.order and intent.order.is_payable and intent.pay_if_late != pay_if_late:
+            intent.pay_if_late = pay_if_late
+            intent.save(update_fields=["pay_if_late"])
+            record("intent.late_choice", subject=intent, thread=intent.purpose, actor=actor, pay_if_late=pay_if_late)
+        return intent
 
 
 def pay_from_balance(order_id: int, *, actor: User) -> Order:

@@ -4,7 +4,7 @@ from django.db import IntegrityError, models, transaction
 
 from events.actions import record, subject_of
 
-from ..models import ReviewItem
+from ..models import ChainTransfer, ReviewItem
 
 
 def open_review(
@@ -13,6 +13,7 @@ def open_review(
     subject: models.Model,
     suggestion: str,
     thread: models.Model | None = None,
+    transfer: ChainTransfer | None = None,
     **facts: str,
 ) -> None:
     """Open a review item, once per subject and reason while it is undecided. Call it in a transaction."""
@@ -21,7 +22,9 @@ def open_review(
         return  # asked again at every pass: without a look each would be an error in the log of PostgreSQL
     try:
         with transaction.atomic():
-            item = ReviewItem.objects.create(reason=reason, subject=name, suggestion=suggestion, facts=facts)
+            item = ReviewItem.objects.create(
+                reason=reason, subject=name, transfer=transfer, suggestion=suggestion, facts=facts
+            )
     except IntegrityError:
         return
     record("review.opened", subject=item, thread=thread or subject, actor=None, reason=str(reason), **facts)

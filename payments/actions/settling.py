@@ -1,70 +1,138 @@
 """Turn facts into credit and credit into a paid order: one function, `advance`, that may run at any time and again."""
 
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
-from balance.actions import Overdrawn, credit
-from balance.models import House, Movement
-from events.actions import record
-from orders.actions import capture, held, release, secure_lots
+from events.actions import record, subject_of
+from orders.actions import held, help_given, secure_lots
+from orders.models import Order
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
 from ..queries import price_near, tolerance
-from ..registry import Method
+from ..registry import Method, has_second_provider
 from ..registry import method as method_by_code
-from ..standing import Fact, Promise, Share, Standing, shares, stand, worth
+from ..standing import Fact, Promise, Standing, shares, stand
+from .crediting import Credited, allocate, apart_of, priced
 from .holds import renew_hold
 from .intents import locked_intent
+from .paying import pay_from_credit, pay_order, settle_topup, would_cover
+from .reversing import lost_credit, reverse
 from .reviews import open_review
 
 Quote, Settlement, Status = PaymentIntent.Quote, PaymentIntent.Settlement, ChainTransfer.Status
 
 
-@dataclass(slots=True)
-class Credited:
-    """A share with the market's part priced: what the customer is credited in all."""
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that `advance` decides from: an intent's locked row, its promise, its transfers and the clock."""
 
-    share: Share
-    market_rate_e8: int | None
-    cents: int
+    intent: PaymentIntent
+    method: Method
+    promise: Promise
+    transfers: Mapping[int, ChainTransfer]
+    facts: Sequence[Fact]
+    watched: datetime | None
+    now: datetime
+
+    def stand(self, *, fair_allowed: bool = True) -> Standing:
+        return stand(
+            self.promise,
+            self.facts,
+            order_payable=self.intent.purpose.is_payable,
+            watched_until=self.watched,
+            now=self.now,
+            fair_allowed=fair_allowed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `advance` is about to do. `secured`: the order's lots are held now; `pays`: this credit may pay the order
+    although it keeps no promise of its own."""
+
+    standing: Standing
+    split: Sequence[Credited]
+    apart: Sequence[Credited]
+    had_lots: bool
+    secured: bool
+    pays: bool
 
 
 def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None:
     """Bring an intent to what its facts say: credit final transfers, pay the order, end the promise, keep the caches.
 
     `derived` is the address that the worker's own key gives for the intent's index. Without it, or if it differs from
-    the stored row, nothing is credited: a changed row must not move money.
+    the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed.
     """
     with transaction.atomic(durable=True):
-        intent = locked_intent(intent_id)
-        watched = watched_until(intent.network)  # before the transfers: what was watched meanwhile must not count
-        rows = ChainTransfer.objects.filter(intent=intent).known().that_count()
-        transfers = {row.pk: row for row in rows.order_by("pk")}
-        method = method_by_code(intent.method)
-        promise = promise_of(intent, method)
-        facts = [fact_of(row) for row in transfers.values()]
-        standing = stand(promise, facts, order_payable=intent.order.is_payable, watched_until=watched, now=now)
-        split = priced(intent, method, shares(promise, standing), transfers, now)
-        if not may_credit(intent, standing, derived) or (standing.settle and lacks_on_time(promise, standing, split)):
-            standing, split = postponed(standing), []
-        settle_money(intent, promise, standing, split, transfers)
-        keep_caches(intent, standing, now)
-        renew_hold(intent.order, now=now)
+        case = case_of(locked_intent(intent_id), now)
+        plan = plan_of(case, derived)
+        for lost in lost_credit(case.intent):
+            reverse(case.intent, lost)
+        for credited in (*plan.split, *plan.apart):
+            allocate(case.intent, credited)
+        if plan.standing.settle:
+            case.intent.settlement = keep_promise(case, plan)
+        elif plan.split or plan.apart:
+            after_credit(case, plan)
+        elif case.intent.settlement == Settlement.REVIEW:
+            leave_review(case.intent)
+        keep_caches(case.intent, plan.standing, now)
+        if case.intent.order:
+            renew_hold(case.intent.order, now=now)
 
 
-def lacks_on_time(promise: Promise, standing: Standing, split: list[Credited]) -> bool:
+def plan_of(case: Case, derived: str | None) -> Plan:
+    """Decide everything, and lock stock, before the first write to an account: that is the order of locks."""
+    intent, had_lots, standing = case.intent, has_lots(case.intent), case.stand()
+    apart = apart_of(intent, case.method, case.now) if derived else []
+    if (standing.credit or apart) and not address_holds(intent, derived):
+        return Plan(postponed(standing), [], [], had_lots, False, False)
+    secured = standing.settle and secure(intent)
+    if standing.fair and not secured:
+        standing = case.stand(fair_allowed=False)
+    split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
+    if standing.settle and lacks_on_time(case.promise, standing, split):
+        return Plan(postponed(standing), [], apart, had_lots, secured, False)
+    pays = not standing.settle and intent.order is not None and would_cover(intent.order, intent, split)
+    return Plan(standing, split, apart, had_lots, secured or (pays and secure(intent)), pays)
+
+
+def secure(intent: PaymentIntent) -> bool:
+    return intent.order is None or secure_lots(intent.order)
+
+
+def has_lots(intent: PaymentIntent) -> bool:
+    return intent.order is not None and held(intent.order) is not None
+
+
+def lacks_on_time(promise: Promise, standing: Standing, split: Sequence[Credited]) -> bool:
     """Tell whether on-time money can't be priced yet. Late money without a price never keeps a kept promise waiting."""
-    priced_ids = {credited.share.fact.id for credited in split}
+    priced_ids = {credited.transfer.pk for credited in split}
     return any(fact.id not in priced_ids and fact.known_at <= promise.until for fact in standing.credit)
 
 
 def postponed(standing: Standing) -> Standing:
     """Return the standing of an intent whose money can't be credited yet: it does not end by being settled."""
     return replace(standing, settle=False, ended=standing.ended and not standing.settle)
+
+
+def case_of(intent: PaymentIntent, now: datetime) -> Case:
+    """Read everything about a locked intent."""
+    watched = watched_until(intent.network)  # before the transfers: what was watched meanwhile must not count
+    rows = ChainTransfer.objects.filter(intent=intent).known().that_count()
+    transfers = {row.pk: row for row in rows.exclude(verdict=ChainTransfer.Verdict.KEEP).order_by("pk")}
+    method = method_by_code(intent.method)
+    promise = promise_of(intent, method)
+    facts = [fact_of(row, promise, method, now) for row in transfers.values()]
+    return Case(intent, method, promise, transfers, facts, watched, now)
 
 
 def promise_of(intent: PaymentIntent, method: Method) -> Promise:
@@ -78,19 +146,40 @@ def promise_of(intent: PaymentIntent, method: Method) -> Promise:
         closed_at=intent.closed_at,
         settlement=intent.settlement,
         ended=intent.ended_at is not None,
+        at_once=intent.topup_id is not None,
     )
 
 
-def fact_of(transfer: ChainTransfer) -> Fact:
-    known_at = min(transfer.first_seen_at, transfer.block_time or transfer.first_seen_at)
+def fact_of(transfer: ChainTransfer, promise: Promise, method: Method, now: datetime) -> Fact:
+    """Return what a transfer says. Money that a second provider must confirm first is not final yet."""
+    known_at = known_since(transfer)
+    late = promise.in_fair_band(known_at) and not transfer.credited
+    rate = price_near(method.asset.symbol, transfer.block_time or known_at, now) if late else None
     return Fact(
         id=transfer.pk,
         amount=transfer.amount,
         known_at=known_at,
         included=transfer.status != Status.SEEN,
-        final=transfer.status == Status.FINAL,
-        credited=transfer.credited,
+        final=transfer.status == Status.FINAL and not wants_second(transfer, promise),
+        credited=transfer.credited and transfer.status != Status.SEEN,  # else its credit is about to be reversed
+        market_cents=quotes.cents_for(transfer.amount, rate, method.asset.decimals) if rate else None,
     )
+
+
+def known_since(transfer: ChainTransfer) -> datetime:
+    """Return since when a transfer counts as made: our first sight or its block's time, whichever is earlier, and what
+    an unwatched pool leaves in doubt to the customer's favour."""
+    if transfer.block_time is None:
+        return transfer.first_seen_at
+    return min(transfer.first_seen_at, transfer.block_time - timedelta(seconds=transfer.slack_seconds))
+
+
+def wants_second(transfer: ChainTransfer, promise: Promise) -> bool:
+    """Tell whether a second provider must confirm a transfer before it counts, and has not done so yet."""
+    worth = transfer.amount * promise.usd_cents // promise.amount
+    if transfer.credited or transfer.seconded or worth <= settings.SECOND_PROVIDER_ABOVE_CENTS:
+        return False
+    return has_second_provider(transfer.network) and transfer.verdict != ChainTransfer.Verdict.CREDIT
 
 
 def watched_until(network: str) -> datetime | None:
@@ -103,11 +192,11 @@ def watched_until(network: str) -> datetime | None:
     return min(known) if cursor.watched_until else None
 
 
-def may_credit(intent: PaymentIntent, standing: Standing, derived: str | None) -> bool:
+def address_holds(intent: PaymentIntent, derived: str | None) -> bool:
     """Check the address once more before money moves: the seal of its row, and what our key derives."""
-    if derived is None or not standing.credit:
-        return False
     row = intent.address
+    if derived is None:
+        return False
     if derived == row.address and seals.holds(row, Installation.objects.get()):
         return True
     if intent.settlement == Settlement.UNSETTLED:
@@ -115,7 +204,7 @@ def may_credit(intent: PaymentIntent, standing: Standing, derived: str | None) -
     open_review(
         ReviewItem.Reason.ADDRESS,
         subject=intent,
-        thread=intent.order,
+        thread=intent.purpose,
         derived=derived,
         stored=row.address,
         suggestion="Compare both with your wallet. Do not credit before you know who changed the row.",
@@ -123,129 +212,45 @@ def may_credit(intent: PaymentIntent, standing: Standing, derived: str | None) -
     return False
 
 
-def settle_money(
-    intent: PaymentIntent,
-    promise: Promise,
-    standing: Standing,
-    split: list[Credited],
-    transfers: dict[int, ChainTransfer],
-) -> None:
-    """Credit each share once and, if the promise is kept, pay the order with it: one transaction."""
-    had_lots = held(intent.order) is not None
-    secured = standing.settle and secure_lots(intent.order)  # stock is locked before the account
-    for credited in split:
-        allocate(intent, transfers[credited.share.fact.id], credited)
-    if standing.settle:
-        intent.settlement = pay_order(intent, promise, secured=secured, had_lots=had_lots)
-    elif split and intent.settlement != Settlement.SETTLED:
+def keep_promise(case: Case, plan: Plan) -> PaymentIntent.Settlement:
+    """Do what the money was for: pay the order, or call the top-up covered."""
+    if case.intent.topup:
+        settle_topup(case.intent.topup)
+        return Settlement.SETTLED
+    return pay_order(case.intent, case.promise, secured=plan.secured, had_lots=plan.had_lots)
+
+
+def after_credit(case: Case, plan: Plan) -> None:
+    """Note what became of credited money that kept no promise, or came after it was kept."""
+    intent = case.intent
+    if intent.settlement == Settlement.REVERSED:
+        intent.settlement = returned_settlement(case)
+        if intent.order and intent.settlement == Settlement.SETTLED:
+            help_given(intent.order, actor=None)
+    elif intent.settlement == Settlement.REVIEW or (plan.split and intent.settlement != Settlement.SETTLED):
         intent.settlement = Settlement.CREDITED
+    if intent.order and plan.pays and plan.secured:
+        pay_from_credit(intent.order, intent, had_lots=plan.had_lots)
+    elif intent.topup:
+        settle_topup(intent.topup, if_covered=True)
 
 
-def pay_order(intent: PaymentIntent, promise: Promise, *, secured: bool, had_lots: bool) -> PaymentIntent.Settlement:
-    """Capture the order, an accepted shortfall included.
-
-    If a debt that a reversal left took the credit, the order stays open, the money is kept and the house gives nothing.
-    """
-    try:
-        with transaction.atomic():
-            make_whole(intent, promise)
-            capture(intent.order, secured=secured, actor=None, source=f"intent:{intent.pk}")
-    except Overdrawn:
-        hold = held(intent.order)
-        if hold and not had_lots:
-            release(hold)
-        record("intent.could_not_pay", subject=intent, thread=intent.order, actor=None)
-        return Settlement.CREDITED
-    return Settlement.SETTLED
+def leave_review(intent: PaymentIntent) -> None:
+    """Call an intent what it was before, once nothing about it stands before a person any more."""
+    about = Q(transfer__intent=intent) | Q(subject=subject_of(intent))
+    if not ReviewItem.objects.filter(about, decided_at=None).exists():
+        credited = Allocation.objects.filter(intent=intent, live=True).exists()
+        intent.settlement = Settlement.CREDITED if credited else Settlement.UNSETTLED
 
 
-def priced(
-    intent: PaymentIntent, method: Method, split: list[Share], transfers: dict[int, ChainTransfer], now: datetime
-) -> list[Credited]:
-    """Price the market's part of each share. One without a market price waits, one beyond belief waits for a person."""
-    result = []
-    for share in split:
-        rate = None
-        if share.market:
-            moment = transfers[share.fact.id].block_time or share.fact.known_at
-            rate = price_near(method.asset.symbol, moment, now)
-            if rate is None:
-                continue
-        extra = quotes.cents_for(share.market, rate, method.asset.decimals) if rate else 0
-        cents = share.locked_cents + extra
-        if cents > quotes.BELIEVED_CENTS:
-            ask_about_amount(intent, transfers[share.fact.id])
-        else:
-            result.append(Credited(share, rate, cents))
-    return result
-
-
-def ask_about_amount(intent: PaymentIntent, transfer: ChainTransfer) -> None:
-    """Put before a person that a transfer is worth more than anybody pays: a fault of a contract, a price or a node."""
-    if intent.settlement == Settlement.UNSETTLED:
-        intent.settlement = Settlement.REVIEW
-    open_review(
-        ReviewItem.Reason.AMOUNT,
-        subject=transfer,
-        thread=intent.order,
-        amount=str(transfer.amount),
-        suggestion="Look the transaction up in an explorer and check the price. Nothing was credited.",
-    )
-
-
-def allocate(intent: PaymentIntent, transfer: ChainTransfer, credited: Credited) -> None:
-    """Credit one transfer to the customer. The unique keys of allocation and movement make it happen once."""
-    movement = None
-    episode = transfer.allocations.count() + 1
-    if credited.cents:
-        movement = credit(
-            intent.customer,
-            credited.cents,
-            house=House.RECEIVED,
-            kind=Movement.Kind.TRANSFER,
-            reference=f"transfer:{transfer.pk}:{episode}",
-            actor=None,
-        )
-    Allocation.objects.create(
-        transfer=transfer,
-        episode=episode,
-        intent=intent,
-        customer=intent.customer,
-        locked_amount=credited.share.locked,
-        market_amount=credited.share.market,
-        market_rate_e8=credited.market_rate_e8,
-        usd_cents=credited.cents,
-        movement=movement,
-    )
-    transfer.credited = True
-    transfer.save(update_fields=["credited"])
-    record(
-        "transfer.credited",
-        subject=transfer,
-        thread=intent.order,
-        actor=None,
-        usd_cents=credited.cents,
-        promised=str(credited.share.locked),
-        market=str(credited.share.market),
-    )
-
-
-def make_whole(intent: PaymentIntent, promise: Promise) -> None:
-    """Pay an accepted shortfall from the house, so that the customer's credit covers exactly the promise."""
-    credited = sum(row.usd_cents for row in Allocation.objects.filter(intent=intent, live=True))
-    short = intent.usd_cents - credited
-    if short > intent.usd_cents - worth(promise, promise.amount - promise.shortfall):
-        raise RuntimeError(f"intent {intent.pk}: {short} cents are missing, more than the tolerance accepts")
-    if short > 0:
-        credit(
-            intent.customer,
-            short,
-            house=House.TOLERANCE,
-            kind=Movement.Kind.TOLERANCE,
-            reference=f"intent:{intent.pk}:tolerance",
-            actor=None,
-            reason="shortfall within the tolerance",
-        )
+def returned_settlement(case: Case) -> PaymentIntent.Settlement:
+    """Return what a reversed intent becomes once money came back: what it was if all of it did."""
+    intent = case.intent
+    final = sum(fact.amount for fact in case.facts if fact.final)
+    if final < case.promise.needed:
+        return Settlement.REVERSED
+    paid = intent.topup is not None or (intent.order is not None and intent.order.state == Order.State.SETTLED)
+    return Settlement.SETTLED if paid else Settlement.CREDITED
 
 
 CACHES = ("quote", "funding", "settlement", "late", "unwatched", "ended_at")
@@ -261,7 +266,18 @@ def keep_caches(intent: PaymentIntent, standing: Standing, now: datetime) -> Non
     changed = [column for column in CACHES if getattr(intent, column) != before[column]]
     if changed:
         intent.save(update_fields=changed)
+    thread, facts = intent.purpose, {"received": str(received(intent))}
     if "quote" in changed and intent.quote == Quote.EXPIRED:
-        record("intent.expired", subject=intent, thread=intent.order, actor=None, unwatched=intent.unwatched)
+        record("intent.expired", subject=intent, thread=thread, actor=None, unwatched=intent.unwatched, **facts)
+    if "funding" in changed and intent.funding in (PaymentIntent.Funding.PARTIAL, PaymentIntent.Funding.OVER):
+        record(f"intent.{intent.funding}", subject=intent, thread=thread, actor=None, **facts)
+    if "late" in changed and intent.late:
+        record("intent.late", subject=intent, thread=thread, actor=None, **facts)
     if "settlement" in changed:
-        record(f"intent.{intent.settlement}", subject=intent, thread=intent.order, actor=None)
+        record(f"intent.{intent.settlement}", subject=intent, thread=thread, actor=None, **facts)
+
+
+def received(intent: PaymentIntent) -> int:
+    """Return the base units of the asked asset that the network knows about."""
+    rows = ChainTransfer.objects.filter(intent=intent).known().that_count()
+    return sum(rows.values_list("amount", flat=True))

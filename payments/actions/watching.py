@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
@@ -10,8 +10,8 @@ from django.utils import timezone
 from accounts.models import User
 from events.actions import record
 
-from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReservedAddress, ReviewItem
-from ..networks.base import Batch, Confirmation, Transfer
+from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReservedAddress, ReviewItem, SpentOutput
+from ..networks.base import Batch, Confirmation, Held, Replaced, Transfer
 from ..quotes import is_dust
 from ..registry import families
 from .reviews import open_review
@@ -21,6 +21,11 @@ Status = ChainTransfer.Status
 # How long a watcher that gives no sign of life keeps others away: longer than the slowest answers for one block (four
 # calls of 10 s), and after a killed worker short enough that a network does not count as stale (90 s).
 LEASE = timedelta(seconds=40)
+
+
+# The pool counts as watched if it was looked at this lately: a payment can't come and go in between.
+POOL_GAP = timedelta(minutes=2)
+Answer = Confirmation | Replaced | None
 
 
 class LostTurn(Exception):
@@ -67,11 +72,13 @@ def record_batch(network: str, turn: int, batch: Batch) -> None:
     """Write what a pass read: a rewind, the transfers, and the cursor, in one transaction."""
     with transaction.atomic(durable=True):
         cursor = my_turn(network, turn)
+        now = timezone.now()
+        slack = slack_of(cursor, now)
         if batch.rewound_to is not None:
             rewind(network, batch.rewound_to)
         for transfer in batch.transfers:
-            store(network, transfer)
-        now = timezone.now()
+            store(network, transfer, slack)
+        keep_held(network, batch.held, now)
         cursor.genesis = batch.cursor.genesis
         cursor.recent = [list(block) for block in batch.cursor.recent]
         cursor.head, cursor.watched_until = batch.head, batch.watched_until
@@ -83,48 +90,63 @@ def record_batch(network: str, turn: int, batch: Batch) -> None:
         cursor.save(update_fields=columns)
 
 
+def slack_of(cursor: NetworkCursor, now: datetime) -> int:
+    """Return the seconds by which a block's time may be later than a payment that is first seen in it: what the network
+    says where its pool was not watched since the last complete pass, else 0."""
+    watched = cursor.last_pass_at is not None and now - cursor.last_pass_at <= POOL_GAP
+    return 0 if watched else families()[cursor.network].pool_slack_seconds
+
+
+def keep_held(network: str, held: Sequence[Held], now: datetime) -> None:
+    """Keep what was seen at each address that the network looks at one by one, in the order of locks of one table."""
+    for one in sorted(held, key=lambda h: h.address):
+        ReservedAddress.objects.filter(network=network, address=one.address).update(
+            balance="" if one.balance is None else str(one.balance), mark=one.mark, looked_at=now
+        )
+
+
 def rewind(network: str, height: int) -> None:
     """Take transfers of blocks above `height` out of their blocks; the scan finds again what is still there.
 
-    Final ones stay as they are, credit included, and come before a person: that must not happen at their depth.
+    A final one that is not found again is reversed by `advance`; it comes before a person at once.
     """
     rows = ChainTransfer.objects.filter(network=network, block_height__gt=height)
     for row in rows.select_for_update(of=("self",), no_key=True).order_by("pk"):
-        if row.status == Status.INCLUDED:
-            change(row, Status.SEEN, "transfer.orphaned")
-        else:
+        if row.status == Status.FINAL:
             alarm_about_final(row, height)
+        change(row, Status.SEEN, "transfer.orphaned")
 
 
 def alarm_about_final(row: ChainTransfer, height: int) -> None:
-    """Put before a person that a block which held a final transfer is gone. Nothing is reversed."""
+    """Put before a person that a block which held a final transfer is gone."""
     log.error("%s: its block %s was replaced above %s although the transfer was final", row, row.block_height, height)
     open_review(
         ReviewItem.Reason.ORPHANED,
         subject=row,
-        thread=row.intent.order,
+        thread=row.intent.purpose,
+        transfer=row,
         block=row.block_hash,
         common_height=str(height),
         suggestion="Look the transaction up in an explorer. If it is gone, stop the rental and ask the customer.",
     )
 
 
-def store(network: str, found: Transfer) -> None:
+def store(network: str, found: Transfer, slack: int = 0) -> None:
     """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are."""
     row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
-        row = insert(network, found)
+        row = insert(network, found, slack)
         if row is None:
             return
     elif not same_transfer(row, found):
-        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL):
+        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL) or row.credited:
             contradict(row, found)
             return
         correct(row, found)
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
         return
     if found.block is None:
-        if row.status == Status.DROPPED:
+        if row.is_gone:
             change(row, Status.SEEN, "transfer.seen")
         return
     if (row.status, row.block_hash) != (Status.INCLUDED, found.block.hash):
@@ -145,7 +167,7 @@ def contradict(row: ChainTransfer, found: Transfer) -> None:
     open_review(
         ReviewItem.Reason.CHANGED,
         subject=row,
-        thread=row.intent.order,
+        thread=row.intent.purpose,
         stored=str(row.amount),
         amount=str(found.amount),
         address=found.address,
@@ -153,12 +175,15 @@ def contradict(row: ChainTransfer, found: Transfer) -> None:
     )
 
 
-def insert(network: str, found: Transfer) -> ChainTransfer | None:
-    """Insert a first sight; none for an address that was never issued."""
+def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
+    """Insert a first sight; none for an address that was never issued, or issued before a back-up was restored."""
     intent = PaymentIntent.objects.filter(
         network=network, address__network=network, address__address=found.address
     ).first()
-    if intent is None or found.amount <= 0:
+    if intent is None:
+        log.error("%s: %s %s arrived at %s, which no intent has", network, found.amount, found.method, found.address)
+        return None
+    if found.amount <= 0:
         return None
     try:
         with transaction.atomic():
@@ -170,13 +195,41 @@ def insert(network: str, found: Transfer) -> ChainTransfer | None:
                 method=found.method or "",
                 contract=found.contract or "",
                 amount=found.amount,
-                dust=found.method == intent.method and is_dust(found.amount, intent.amount, intent.usd_cents),
+                dust=is_dust_for(intent, found),
+                explained=found.explained,
+                slack_seconds=slack if found.block else 0,
             )
     except IntegrityError:
         return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
     record("transfer.seen", subject=row, thread=story(row), actor=None, amount=str(row.amount), method=row.method)
-    ask_about_other_asset(row)
+    replace_rivals(row, found.spends)
+    ask_about_strangers(row)
     return row
+
+
+def is_dust_for(intent: PaymentIntent, found: Transfer) -> bool:
+    return found.method == intent.method and is_dust(found.amount, intent.amount, intent.usd_cents)
+
+
+def replace_rivals(row: ChainTransfer, spends: Sequence[str]) -> None:
+    """Note what a transaction spends. What spends the same is what it replaces: a raised fee inherits the first sight,
+    so that nobody pays late because they paid more."""
+    if not spends:
+        return
+    SpentOutput.objects.bulk_create(SpentOutput(transfer=row, network=row.network, output=output) for output in spends)
+    rivals = ChainTransfer.objects.filter(
+        network=row.network,
+        spent__output__in=spends,
+        intent=row.intent_id,
+        status__in=(Status.SEEN, *ChainTransfer.GONE),
+    ).exclude(txid=row.txid)
+    for rival in rivals.distinct().order_by("pk"):
+        if rival.status == Status.SEEN:
+            rival.replaced_by = row.txid
+            change(rival, Status.REPLACED, "transfer.replaced")
+        if rival.first_seen_at < row.first_seen_at:
+            row.first_seen_at = rival.first_seen_at
+            row.save(update_fields=["first_seen_at"])
 
 
 def correct(row: ChainTransfer, found: Transfer) -> None:
@@ -184,23 +237,31 @@ def correct(row: ChainTransfer, found: Transfer) -> None:
     intent = PaymentIntent.objects.get(network=row.network, address__address=found.address)
     before = str(row.amount)
     row.amount, row.method, row.contract, row.intent = found.amount, found.method or "", found.contract or "", intent
-    row.dust = found.method == intent.method and is_dust(found.amount, intent.amount, intent.usd_cents)
+    row.dust = is_dust_for(intent, found)
     row.save(update_fields=["amount", "method", "contract", "intent", "dust"])
     record("transfer.changed", subject=row, thread=story(row), actor=None, before=before, amount=str(row.amount))
-    ask_about_other_asset(row)
+    ask_about_strangers(row)
 
 
-def ask_about_other_asset(row: ChainTransfer) -> None:
-    """Put before a person that another asset than the promised one arrived."""
-    if row.method == row.intent.method:
+def ask_about_strangers(row: ChainTransfer) -> None:
+    """Put before a person what no rule can value: an unknown token, and a balance that grew without a transaction."""
+    if not row.explained:
+        reason, suggestion = (
+            ReviewItem.Reason.UNEXPLAINED,
+            ("Look the address up in an explorer: an internal transfer, a reward? Then credit it at the market rate."),
+        )
+    elif not row.method:
+        reason, suggestion = ReviewItem.Reason.TOKEN, "Anybody can make a token of any name. Usually: do not credit it."
+    else:
         return
     open_review(
-        ReviewItem.Reason.ASSET,
+        reason,
         subject=row,
-        thread=row.intent.order,
+        thread=row.intent.purpose,
+        transfer=row,
         asset=row.method or row.contract,
         amount=str(row.amount),
-        suggestion="Ask the customer, then credit its value or send it back.",
+        suggestion=suggestion,
     )
 
 
@@ -208,7 +269,7 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
     """Move a transfer to what the chain says now and record it on the order's timeline."""
     if status != row.status and status not in ChainTransfer.TRANSITIONS[row.status]:
         raise RuntimeError(f"transfer {row}: {row.status} → {status} can't be")
-    if status in (Status.SEEN, Status.DROPPED):
+    if status not in (Status.INCLUDED, Status.FINAL):
         row.block_height, row.block_hash, row.block_time = None, "", None
         row.confirmations, row.finalized = 0, False
     row.status = status
@@ -220,6 +281,7 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
             "block_time",
             "confirmations",
             "finalized",
+            "replaced_by",
         ]
     )
     record(kind, subject=row, thread=story(row), actor=None, height=row.block_height)
@@ -227,10 +289,10 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
 
 def story(row: ChainTransfer) -> models.Model:
     """Return the row whose timeline shows the transfer: dust stays out of the order's."""
-    return row if row.dust else row.intent.order
+    return row if row.dust else row.intent.purpose
 
 
-def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Confirmation | None]]) -> None:
+def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Answer]]) -> None:
     """Write what the network says now about transfers whose fate is open.
 
     A transfer can't be gone while its block is on the chain that was read: behind one address there may be several
@@ -240,18 +302,22 @@ def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainT
         read = {tuple(block) for block in my_turn(network, turn).recent}
         for asked, answer in answers:
             row = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=asked.pk)
-            if answer is None and (row.block_height, row.block_hash) in read:
+            if not isinstance(answer, Confirmation) and (row.block_height, row.block_hash) in read:
                 log.warning("%s: the node does not know a transfer of a block that it gave us", row)
             elif row.status != Status.FINAL:
                 confirm(row, answer)
 
 
-def confirm(row: ChainTransfer, answer: Confirmation | None) -> None:
-    if answer is None:
-        if row.status != Status.DROPPED:
+def confirm(row: ChainTransfer, answer: Answer) -> None:
+    if isinstance(answer, Replaced):
+        row.replaced_by = answer.by or row.replaced_by
+        if row.status != Status.REPLACED:
+            change(row, Status.REPLACED, "transfer.replaced")
+    elif answer is None:
+        if not row.is_gone:
             change(row, Status.DROPPED, "transfer.dropped")
     elif answer.block is None:
-        if row.status == Status.DROPPED:
+        if row.is_gone:
             change(row, Status.SEEN, "transfer.seen")
     else:
         row.block_height, row.block_hash, row.block_time = answer.block.height, answer.block.hash, answer.block.time
@@ -263,6 +329,37 @@ def confirm(row: ChainTransfer, answer: Confirmation | None) -> None:
             change(row, Status.INCLUDED, "transfer.included")
         else:
             row.save(update_fields=["block_height", "block_hash", "block_time", "confirmations", "finalized"])
+
+
+def record_second(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Answer]]) -> None:
+    """Write what the second provider says about final transfers. One that it does not know waits, and stands before a
+    person: it may lag, or the first one may lie."""
+    with transaction.atomic(durable=True):
+        my_turn(network, turn)
+        for asked, answer in answers:
+            row = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=asked.pk)
+            agrees = isinstance(answer, Confirmation) and answer.block is not None
+            agrees = agrees and answer.block.hash == row.block_hash  # type: ignore[union-attr]
+            if row.status != Status.FINAL or row.seconded == agrees:
+                continue
+            row.seconded = agrees
+            row.save(update_fields=["seconded"])
+            if agrees:
+                record("transfer.seconded", subject=row, thread=story(row), actor=None)
+            else:
+                disagree(row)
+
+
+def disagree(row: ChainTransfer) -> None:
+    open_review(
+        ReviewItem.Reason.DISAGREE,
+        subject=row,
+        thread=row.intent.purpose,
+        transfer=row,
+        block=row.block_hash,
+        amount=str(row.amount),
+        suggestion="If the second provider is only behind, wait. Else look the transaction up in a third explorer.",
+    )
 
 
 def is_final(row: ChainTransfer) -> bool:

@@ -33,6 +33,7 @@ def site(tmp_path: Path, anvil: Any, token: str, usdc: str, ethereum: Any) -> It
         "ETHEREUM_CHAIN_ID": "31337",
         "USDT_ETHEREUM_CONTRACT": token,
         "USDC_ETHEREUM_CONTRACT": usdc,
+        "RATE_SOURCES": "fixed",
         "FIXED_RATES": "ETH=3000,USDT=1",
         "WATCH_SECONDS": "0.5",
     }

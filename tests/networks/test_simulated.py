@@ -32,7 +32,7 @@ def transfers(node: SimulatedNode) -> list[Transfer]:
 
 def test_a_payment_in_the_pool_is_told_without_a_block(node: SimulatedNode) -> None:
     txid = node.chain.pay("alice", 5)
-    assert transfers(node) == [Transfer(txid, "value", "alice", 5, "eth", None, None)]
+    assert transfers(node) == [Transfer(txid, "value", "alice", 5, "eth", None, None, (f"{txid[:16]}:0",))]
     assert node.confirm([Key(txid, "value", "alice", 5)]) == [Confirmation(None, 0, finalized=False)]
     node.chain.drop(txid)
     assert transfers(node) == []

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from story import ask, books_are_right, cursor, kinds, make_operator
 
-from balance.models import Movement
+from balance.models import Account, Movement
 from payments.actions import watching
 from payments.errors import NetworkUnwatched
 from payments.models import Allocation, ChainTransfer, Installation, PaymentIntent, ReservedAddress, ReviewItem
@@ -97,22 +97,22 @@ def test_case_68_and_69_a_payment_that_the_sender_replaced_pays_nothing(shop: An
     for _ in range(3):
         txid = shop.network.chain.replace(txid, intent.address.address, intent.amount, method="eth")
         shop.network.watch()
-    assert sorted(status()) == [Status.DROPPED, Status.DROPPED, Status.DROPPED, Status.SEEN]
+    assert sorted(status()) == [Status.REPLACED, Status.REPLACED, Status.REPLACED, Status.SEEN]
     shop.network.chain.replace(txid, "0x" + "e" * 40, intent.amount, method="eth")
     shop.block(4)
-    assert set(status()) == {Status.DROPPED}
-    assert word(intent) == "dropped"
+    assert set(status()) == {Status.REPLACED}
+    assert word(intent) == "replaced"
     assert not Movement.objects.exists()
 
 
-def test_another_asset_at_the_address_comes_before_a_person_and_credits_nothing(shop: Any) -> None:
+def test_much_of_another_asset_at_the_address_comes_before_a_person_and_credits_nothing(shop: Any) -> None:
     order = shop.order()
     intent = shop.ask(order)
     usdt = method("usdt-ethereum").asset
-    shop.network.chain.pay(intent.address.address, 100 * 10**6, method=usdt.method, contract=usdt.contract)
+    shop.network.chain.pay(intent.address.address, 101 * 10**6, method=usdt.method, contract=usdt.contract)
     shop.block(4)
     item = ReviewItem.objects.get()
-    assert (item.reason, item.facts["asset"], item.facts["amount"]) == ("other_asset", "usdt-ethereum", "100000000")
+    assert (item.reason, item.facts["asset"], item.facts["amount"]) == ("other_asset", "usdt-ethereum", "101000000")
     assert not Movement.objects.exists()
     assert word(intent) == "help"
     order.refresh_from_db()
@@ -355,16 +355,65 @@ def test_a_transaction_that_pays_another_amount_after_a_reorg_counts_with_it(sho
     assert not ReviewItem.objects.exists()
 
 
-def test_a_reorg_below_finality_reverses_nothing_and_comes_before_a_person(shop: Any) -> None:
-    """Deeper than what counts as final, within what we remember: the credit stays, and somebody must look."""
+def test_case_72_a_reorg_below_finality_mirrors_the_credit_and_comes_before_a_person(shop: Any) -> None:
+    """Deeper than what counts as final, within what we remember: the order stays paid, the balance shows the debt."""
     order = shop.order()
     shop.network.pay(shop.ask(order))
     shop.network.settle()
     shop.network.chain.reorg(4, keep=False)
     shop.network.mine(8)
     order.refresh_from_db()
-    assert order.state == "settled"
-    assert ChainTransfer.objects.get().status == ChainTransfer.Status.FINAL
+    assert (order.state, order.needs_help_at is not None) == ("settled", True)
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.DROPPED
+    assert [(a.episode, a.live) for a in Allocation.objects.all()] == [(1, False)]
+    assert PaymentIntent.objects.get().settlement == Settlement.REVERSED
+    assert Account.objects.get(customer=shop.customer).balance_cents == -10_000
     assert [item.reason for item in ReviewItem.objects.all()] == ["final_orphaned"]
     assert cursor().state == "watching"
+    books_are_right()
+
+
+def test_case_72_money_that_comes_back_after_a_reversal_is_credited_once_more_as_it_was(shop: Any) -> None:
+    order = shop.order()
+    intent = shop.ask(order)
+    txid = shop.network.pay(intent)
+    shop.network.settle()
+    shop.network.chain.reorg(4, keep=False)
+    shop.network.mine(8)
+    shop.network.chain.pay(intent.address.address, intent.amount, method="eth", txid=txid)
+    shop.network.settle()
+    assert [(a.episode, a.live, a.usd_cents) for a in Allocation.objects.order_by("pk")] == [
+        (1, False, 10_000),
+        (2, True, 10_000),
+    ]
+    order.refresh_from_db()
+    intent.refresh_from_db()
+    assert (order.needs_help_at, intent.settlement) == (None, Settlement.SETTLED)
+    assert Account.objects.get(customer=shop.customer).balance_cents == 0
+    assert Movement.objects.filter(kind="capture").count() == 1
+    books_are_right()
+
+
+def test_a_reorg_that_only_moves_a_final_transfer_reverses_nothing(shop: Any) -> None:
+    shop.network.pay(shop.ask(shop.order()))
+    shop.network.settle()
+    shop.network.chain.reorg(4, reorder=True)
+    shop.network.mine(4)
+    assert [(a.episode, a.live) for a in Allocation.objects.all()] == [(1, True)]
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.FINAL
+    books_are_right()
+
+
+def test_a_little_of_another_asset_is_credited_at_the_market(shop: Any) -> None:
+    order = shop.order()
+    intent = shop.ask(order)
+    usdt = method("usdt-ethereum").asset
+    shop.network.chain.pay(intent.address.address, 99 * 10**6, method=usdt.method, contract=usdt.contract)
+    shop.block(4)
+    assert [a.usd_cents for a in Allocation.objects.all()] == [9_900]
+    assert not ReviewItem.objects.exists()
+    shop.network.pay(intent)
+    shop.block(4)
+    order.refresh_from_db()
+    assert (order.state, settlement(intent)) == ("settled", Settlement.SETTLED)
     books_are_right()

@@ -129,6 +129,7 @@ def test_bal_3_the_rest_after_a_part_is_paid_from_the_balance(shop: Any) -> None
     order, other = shop.order(), shop.order()
     intent = shop.ask(order)
     shop.network.pay(intent, intent.amount * 8 // 10)
+    shop.network.watch()
     shop.end_of(intent)
     shop.block(2)
     second = shop.ask(other)

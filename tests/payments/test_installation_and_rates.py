@@ -53,8 +53,8 @@ def test_prices_are_exact(settings: Any, text: str, price: int) -> None:
     assert rates.fixed_prices() == {"ETH": price}
 
 
-def test_every_sample_is_kept(network: Network) -> None:
+def test_every_sample_is_kept(network: Network, settings: Any) -> None:
     before = RateSample.objects.count()
     sample_rates()
     sample_rates()
-    assert RateSample.objects.count() == before + 4
+    assert RateSample.objects.count() == before + 2 * len(settings.FIXED_RATES)

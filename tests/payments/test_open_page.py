@@ -67,7 +67,7 @@ def test_a_part_in_a_block_changes_the_amount_of_the_open_page_to_what_is_missin
 
 def test_late_money_appears_on_the_open_page_and_is_named_as_credit(shop: Any, page: Open) -> None:
     intent = newest(shop)
-    shop.end_of(intent)
+    shop.end_of(intent, plus=31)
     assert "Do not send now." in page.look()
     shop.network.price()
     shop.network.pay(intent)

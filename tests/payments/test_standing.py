@@ -34,7 +34,7 @@ def standing(
 
 
 def test_nothing_seen_in_time_is_open() -> None:
-    assert standing() == Standing(Quote.OPEN, Funding.NONE, False, False, False, False, (), 0)
+    assert standing() == Standing(Quote.OPEN, Funding.NONE, False, False, False, False, False, (), 0)
 
 
 @pytest.mark.parametrize(

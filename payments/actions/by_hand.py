@@ -1,0 +1,106 @@
+"""Settle an order by hand (PAY-5): by a ledger adjustment with reason and evidence, above a sum by two persons."""
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from balance.actions import account_of, credit
+from balance.models import House, Movement
+from events.actions import record
+from orders.actions import capture, locked, secure_lots
+from orders.models import Order
+
+from .. import errors
+from ..models import HandSettlement
+from ..queries import rest_cents
+from .holds import renew_hold
+
+State = HandSettlement.State
+
+
+def settle_by_hand(order_id: int, *, reason: str, evidence: str, actor: User) -> HandSettlement:
+    """Settle an unpaid order, or propose it to a second person above the limit; twice returns the first one.
+
+    Credited by adjustment is what is missing beyond the credit of the order's own instructions; the order is captured
+    in the same transaction. Chain money that arrives later goes to the balance, as for any paid order.
+    """
+    if not reason.strip() or not evidence.strip():
+        raise errors.NoGrounds
+    with transaction.atomic(durable=True):
+        order = locked(order_id)
+        existing = HandSettlement.objects.filter(order=order).exclude(state=State.WITHDRAWN).first()
+        if existing:
+            return existing
+        if not order.is_payable:
+            raise errors.NotPayable
+        settlement = HandSettlement.objects.create(
+            order=order, usd_cents=max(rest_cents(order), 0), reason=reason, evidence=evidence, proposed_by=actor
+        )
+        record("order.hand_proposed", subject=settlement, thread=order, actor=actor, usd_cents=settlement.usd_cents)
+        if order.total_cents <= settings.SECOND_PERSON_ABOVE_CENTS:
+            carry_out(settlement, order, actor=actor)
+        return settlement
+
+
+def approve(settlement_id: int, *, actor: User) -> HandSettlement:
+    """Agree as the second person; SamePerson for the first one. Approving again changes nothing."""
+    with transaction.atomic(durable=True):
+        settlement, order = locked_settlement(settlement_id)
+        if settlement.state == State.DONE:
+            return settlement
+        if settlement.proposed_by_id == actor.pk:
+            raise errors.SamePerson
+        if settlement.state != State.PROPOSED or not order.is_payable:
+            raise errors.NotPayable
+        settlement.second = actor
+        carry_out(settlement, order, actor=actor)
+        return settlement
+
+
+def withdraw(settlement_id: int, *, actor: User) -> HandSettlement:
+    """Take a proposal back, or refuse it as the second person; nothing moved."""
+    with transaction.atomic(durable=True):
+        settlement, order = locked_settlement(settlement_id)
+        if settlement.state == State.PROPOSED:
+            settlement.state, settlement.decided_at = State.WITHDRAWN, timezone.now()
+            settlement.save(update_fields=["state", "decided_at"])
+            record("order.hand_withdrawn", subject=settlement, thread=order, actor=actor)
+        return settlement
+
+
+def locked_settlement(settlement_id: int) -> tuple[HandSettlement, Order]:
+    """Return the settlement and its order, both locked: the order first."""
+    order = locked(HandSettlement.objects.values_list("order_id", flat=True).get(pk=settlement_id))
+    settlement = HandSettlement.objects.select_for_update(of=("self",), no_key=True).get(pk=settlement_id)
+    return settlement, order
+
+
+def carry_out(settlement: HandSettlement, order: Order, *, actor: User) -> None:
+    """Credit what is missing by now and capture the order: stock is locked before the account."""
+    secured = secure_lots(order)
+    account_of(order.customer)
+    settlement.usd_cents = max(rest_cents(order), 0)  # money may have arrived since it was proposed
+    if settlement.usd_cents:
+        credit(
+            order.customer,
+            settlement.usd_cents,
+            house=House.ADJUSTMENTS,
+            kind=Movement.Kind.ADJUSTMENT,
+            reference=f"hand:{settlement.pk}",
+            actor=actor,
+            reason=settlement.reason,
+        )
+    capture(order, secured=secured, actor=actor, source=f"hand:{settlement.pk}")
+    settlement.state, settlement.decided_at = State.DONE, timezone.now()
+    settlement.save(update_fields=["state", "decided_at", "second", "usd_cents"])
+    record(
+        "order.hand_settled",
+        subject=settlement,
+        thread=order,
+        actor=actor,
+        usd_cents=settlement.usd_cents,
+        reason=settlement.reason,
+        evidence=settlement.evidence,
+    )
+    renew_hold(order, now=timezone.now())

@@ -1,0 +1,45 @@
+"""Decide a review item. Only the decision is stored; what follows is computed from it by `advance`."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from events.actions import record
+
+from .. import errors
+from ..models import ChainTransfer, ReviewItem
+from ..queries import can_be_valued
+
+Outcome = ReviewItem.Outcome
+VERDICTS = {Outcome.CREDITED: ChainTransfer.Verdict.CREDIT, Outcome.KEPT: ChainTransfer.Verdict.KEEP}
+
+
+def decide(item_id: int, outcome: ReviewItem.Outcome, *, reason: str, actor: User) -> ReviewItem:
+    """Decide an open item once; AlreadyDecided shows the other's decision. `credited` and `kept` speak of its transfer:
+    the watcher credits it at its next pass at the market's rate, or never."""
+    if not reason.strip():
+        raise errors.NoGrounds
+    with transaction.atomic(durable=True):
+        item = ReviewItem.objects.select_for_update(of=("self",), no_key=True).get(pk=item_id)
+        if item.decided_at:
+            raise errors.AlreadyDecided(item.get_outcome_display(), str(item.actor), item.decision)
+        if outcome in VERDICTS:
+            give_verdict(item, VERDICTS[outcome])
+        item.outcome, item.decision, item.actor, item.decided_at = outcome, reason.strip(), actor, timezone.now()
+        item.save(update_fields=["outcome", "decision", "actor", "decided_at"])
+        thread = item.transfer.intent.purpose if item.transfer else item
+        record("review.decided", subject=item, thread=thread, actor=actor, outcome=str(outcome), reason=reason)
+        return item
+
+
+def give_verdict(item: ReviewItem, verdict: ChainTransfer.Verdict) -> None:
+    """Write what a person said about the transfer of a locked item."""
+    if item.transfer_id is None:
+        raise errors.NoTransfer
+    transfer = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=item.transfer_id)
+    if transfer.credited:
+        raise errors.CreditedAlready
+    if verdict == ChainTransfer.Verdict.CREDIT and not can_be_valued(transfer):
+        raise errors.NoValue
+    transfer.verdict = verdict
+    transfer.save(update_fields=["verdict"])

@@ -1,0 +1,46 @@
+"""Take back the credit of money that is gone although it was final: the credit is mirrored, never what it paid for."""
+
+from django.db.models import QuerySet
+
+from balance import actions as ledger
+from events.actions import record
+from orders.actions import ask_for_help
+from orders.models import Order
+
+from ..models import Allocation, ChainTransfer, PaymentIntent
+
+Status = ChainTransfer.Status
+
+
+def lost_credit(intent: PaymentIntent) -> QuerySet[Allocation]:
+    """Return the live credit of transfers that are in no block any more."""
+    gone = (Status.SEEN, *ChainTransfer.GONE)
+    rows = Allocation.objects.filter(intent=intent, live=True, transfer__status__in=gone)
+    return rows.select_related("transfer", "movement__credit__customer", "movement__debit").order_by("pk")
+
+
+def reverse(intent: PaymentIntent, allocation: Allocation) -> None:
+    """Mirror one credit. The balance may go below zero; a paid order stays paid and needs a person's help."""
+    transfer = allocation.transfer
+    allocation.live = False
+    allocation.save(update_fields=["live"])
+    transfer.credited = False
+    transfer.save(update_fields=["credited"])
+    if allocation.movement:
+        ledger.reverse(
+            allocation.movement,
+            reference=f"{allocation.movement.reference}:reversed",
+            actor=None,
+            reason="the transfer's block was replaced after it was final",
+        )
+    intent.settlement = PaymentIntent.Settlement.REVERSED
+    if intent.order and intent.order.state == Order.State.SETTLED:
+        ask_for_help(intent.order)
+    record(
+        "transfer.reversed",
+        subject=transfer,
+        thread=intent.purpose,
+        actor=None,
+        usd_cents=allocation.usd_cents,
+        episode=allocation.episode,
+    )
