@@ -8,7 +8,8 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from .base import BadAnswer, Block, Unavailable
+from .base import BadAnswer, Block
+from .rpc import RpcError
 
 Json = dict[str, Any]
 TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"  # Transfer(address,address,uint256)
@@ -24,7 +25,7 @@ NOT_OFFERED = re.compile(
 NOT_OFFERED_CODES = (-32601, -32004)
 
 
-class Pruned(Unavailable):
+class Pruned(RpcError):
     """The node no longer keeps what an old block was or did; asking it again does not help."""
 
 

@@ -4,6 +4,7 @@ Per block at most three calls whatever the number of addresses, and one more for
 are read as they are: library decoders would cost fifty times the time.
 """
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -43,8 +44,9 @@ from .ethereum_answers import (
 from .ethereum_purses import Purses, mark_of
 from .ethereum_reader import PastLogs, Reader
 from .ethereum_traces import Traces
-from .rpc import Rpc
+from .rpc import Rpc, RpcError
 
+log = logging.getLogger(__name__)
 DECIMALS = "0x313ce567"  # decimals()
 BALANCE_OF = "0x70a08231"  # balanceOf(address)
 CALL, BALANCE = "call:", "balance:"
@@ -250,15 +252,20 @@ class EthereumNode:
         self, purses: Purses, start: Block | None, tip: Block, head: Block
     ) -> tuple[list[Transfer], tuple[Held, ...]]:
         """Compare what the addresses hold with what they should hold, once per pass and only when it read to the head:
-        nodes forget soon what was held at older blocks."""
+        nodes forget soon what was held at older blocks. A node that refuses stops nothing: what is expected is carried
+        on to the next pass, and what was held before is judged from then on."""
         if start is None or tip == start:
             return [], ()
         if tip.height < head.height:
             return [], purses.carry(tip)
-        if purses.unknown:
-            with suppress(Pruned):  # then they are judged from now on
-                purses.tell(purses.unknown, self.reader.balances(purses.unknown, start))
-        balances = self.reader.balances(purses.addresses, tip)
+        try:
+            if purses.unknown:
+                with suppress(RpcError):
+                    purses.tell(purses.unknown, self.reader.balances(purses.unknown, start))
+            balances = self.reader.balances(purses.addresses, tip)
+        except RpcError as error:
+            log.warning("Balances are not looked at: %s", error)
+            return [], purses.carry(tip)
         grown = purses.compare(purses.addresses, balances, tip, self.reader.coin)
         looked = zip(purses.addresses, balances, strict=True)
         return grown, tuple(Held(address, balance, mark_of(tip)) for address, balance in looked)

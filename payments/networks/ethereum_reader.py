@@ -54,7 +54,8 @@ class Reader:
             raise BadAnswer(f"{self.rpc.node} gave {what} in a shape that can't be right: {error!r:.200}") from error
         except RpcError as error:
             if PRUNED.search(str(error)):
-                raise Pruned(f"{error} It keeps too little of the past: sync it anew, or use a full node.") from error
+                said = f"{error} It keeps too little of the past: sync it anew, or use a full node."
+                raise Pruned(said, error.code) from error
             raise
 
     def changed(self, height: int) -> str:

@@ -292,6 +292,20 @@ def test_short_passes_carry_what_is_expected(anvil: Any, payer: Any, splitter: s
     assert [(one.amount, one.explained) for one in found] == [(3, True), (5, False)]
 
 
+def test_a_node_that_refuses_to_be_looked_at_stops_nothing_and_hides_nothing(
+    anvil: Any, payer: Any, splitter: str, between: Any, watch: Watch
+) -> None:
+    address = watch.ours[0]
+    between.refuse("eth_call", code=-32000, message="execution aborted")
+    payer.pay(address, 3)
+    payer.call(splitter, SPLIT, [address], [5], value=5)
+    anvil.mine()
+    assert [(one.amount, one.explained) for one in watch()] == [(3, True)]
+    between.refused.pop("eth_call")
+    anvil.mine()
+    assert [(one.amount, one.explained) for one in watch()] == [(5, False)]
+
+
 def test_one_call_looks_at_all_addresses(anvil: Any, ethereum: Any, watch: Watch) -> None:
     many = [Held(f"0x{number:040x}") for number in range(1 << 60, (1 << 60) + 1000)]
     calls = []
