@@ -195,6 +195,30 @@ def test_a_contract_that_pays_settles_once(case: str, shop: Shop) -> None:
     shop.is_paid_once()
 
 
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-47"])
+def test_a_contract_that_pays_unseen_comes_before_a_person(
+    case: str, shop: Shop, settings: Settings, between: Any
+) -> None:
+    """The node offers no traces: that the balance grew is all there is. Nothing is credited by itself, once told."""
+    between.refuse("trace_block", "trace_transaction", "debug_traceBlockByHash", "debug_traceTransaction")
+    settings.ETHEREUM_RPC_URL = between.url
+    intent = ask(shop.order)
+    splitter = shop.payer.deploy("Splitter")
+    shop.mine()
+    shop.payer.call(
+        splitter, "split(address[],uint256[])", [intent.address.address], [intent.amount], value=intent.amount
+    )
+    shop.mine()
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.position, transfer.amount) == (f"balance:{intent.address.address}", intent.amount)
+    assert not transfer.explained
+    shop.settle()
+    shop.is_unpaid()
+    assert ReviewItem.objects.get().reason == ReviewItem.Reason.UNEXPLAINED
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.FINAL
+
+
 def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(shop: Shop) -> None:
     intent = ask(shop.order)
     raw = shop.payer.sign(intent.address.address, intent.amount)
