@@ -4,6 +4,7 @@ Only a trace tells it. Nodes offer one of two kinds, or none; which one is found
 payment is named by its path: "call:0.1" is the second call of the first call of the transaction.
 """
 
+import hashlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from .rpc import Refusal, Rpc, RpcError
 
 log = logging.getLogger(__name__)
 NESTED = {"tracer": "callTracer"}
+LONGEST_POSITION = 64
 PATIENCE = 3  # failures in a row until traces are no longer asked for: reading blocks must not hang on them
 Path = tuple[int, ...]
 
@@ -45,10 +47,16 @@ def moved(txid: str, frames: Sequence[Frame]) -> list[Inner]:
     where it has no error of its own. The outermost frame is the transaction itself."""
     failed = {frame.path for frame in frames if frame.failed}
     return [
-        Inner(txid, "call:" + ".".join(map(str, frame.path)), frame.address, frame.amount)
+        Inner(txid, position_of(frame.path), frame.address, frame.amount)
         for frame in frames
         if frame.path and frame.address and frame.amount and not _lies_below(frame.path, failed)
     ]
+
+
+def position_of(path: Path) -> str:
+    """Return the name of a place in a trace. Calls may lie a thousand deep: then the name is made of a hash."""
+    text = "call:" + ".".join(map(str, path))
+    return text if len(text) <= LONGEST_POSITION else "call:" + hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
 def _lies_below(path: Path, failed: set[Path]) -> bool:
@@ -93,13 +101,15 @@ def flat_block(answer: Any, block: Block, txids: Sequence[str]) -> list[Inner]:
 
 
 # --- the nested kind: callTracer --------------------------------------------------------------------------------------
-def _nested_frames(call: Json, path: Path = ()) -> Iterator[Frame]:
-    kind, amount = call["type"], number(call.get("value") or "0x0")
-    pays = kind in ("CALL", "SELFDESTRUCT") and call.get("to")
-    yield Frame(path, call["to"].lower() if pays else "", amount if pays else 0, bool(call.get("error")))
-    counted = [inner for inner in call.get("calls") or () if not _left_out(inner)]
-    for place, inner in enumerate(counted):
-        yield from _nested_frames(inner, (*path, place))
+def _nested_frames(answer: Json) -> Iterator[Frame]:
+    waiting: list[tuple[Path, Json]] = [((), answer)]  # no recursion: calls may lie deeper than Python's stack
+    while waiting:
+        path, call = waiting.pop()
+        pays = call["type"] in ("CALL", "SELFDESTRUCT") and call.get("to")
+        amount = number(call.get("value") or "0x0") if pays else 0
+        yield Frame(path, call["to"].lower() if pays else "", amount, bool(call.get("error")))
+        counted = [inner for inner in call.get("calls") or () if not _left_out(inner)]
+        waiting += [((*path, place), inner) for place, inner in enumerate(counted)][::-1]
 
 
 def _left_out(call: Json) -> bool:

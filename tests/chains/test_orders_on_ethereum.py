@@ -146,6 +146,18 @@ def test_a_look_alike_token_pays_nothing(shop: Shop, lookalike: str) -> None:
     shop.is_unpaid()
 
 
+def test_the_largest_number_of_a_made_up_token_stops_nothing(shop: Shop) -> None:
+    intent = ask(shop.order, "usdt-ethereum")
+    fake = shop.payer.deploy("FakeEvents")
+    emit = "emitTransfer(address,address,uint256)"
+    shop.payer.call(fake, emit, shop.payer.address, intent.address.address, 2**256 - 1)
+    shop.pay(intent)
+    shop.mine()
+    assert set(ChainTransfer.objects.values_list("amount", flat=True)) == {intent.amount, 2**256 - 1}
+    shop.settle()
+    shop.is_paid_once()
+
+
 @pytest.mark.cases
 @pytest.mark.parametrize("case", ["case-29"])
 def test_two_logs_in_one_transaction_pay_together(case: str, shop: Shop) -> None:

@@ -21,7 +21,7 @@ from payments.networks.base import BadAnswer, Confirmation, Cursor, ForeignChain
 from payments.networks.ethereum import Ethereum
 from payments.networks.ethereum_answers import TRANSFER
 from payments.networks.ethereum_node import EthereumNode
-from payments.networks.ethereum_traces import Inner, nested_transaction
+from payments.networks.ethereum_traces import Inner, flat_transaction, nested_transaction
 
 XPUB = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())["ETH BIP44 abandon"][
     "xpub"
@@ -617,3 +617,16 @@ def test_the_other_kind_counts_calls_alike() -> None:
     borrowed = {"type": "DELEGATECALL", "to": OURS, "from": PAYER, "value": "0x3"}
     call = {"type": "CALL", "to": PAYER, "from": PAYER, "value": "0x9", "calls": [built_in, undone, borrowed, deep]}
     assert nested_transaction(call, COIN_TXID) == [Inner(COIN_TXID, "call:2", OURS, 2)]
+
+
+def test_a_payment_from_a_thousand_calls_deep_has_a_short_name_of_its_own() -> None:
+    """Anybody can nest calls so that a longer name, or Python's own stack, would stop the watcher."""
+    paths = [[0] * depth for depth in range(1000)]
+    flat = [trace(COIN_TXID, path, "0x1") for path in paths]
+    call: dict[str, Any] = {"type": "CALL", "to": OURS, "from": PAYER, "value": "0x1"}
+    for _ in paths[1:]:
+        call = {"type": "CALL", "to": OURS, "from": PAYER, "value": "0x1", "calls": [call]}
+    found = nested_transaction(call, COIN_TXID)
+    assert found == flat_transaction(flat, COIN_TXID)
+    assert len({inner.position for inner in found}) == 999
+    assert max(len(inner.position) for inner in found) <= 64
