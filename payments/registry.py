@@ -5,7 +5,7 @@ no chain library is loaded anywhere else.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
@@ -17,6 +17,7 @@ from .networks.base import Asset, Family, Node
 from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
+from .networks.tron import Tron
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Real:
     """How a real network is made: its pure half, its node half by dotted path, and the names of the settings for both.
 
     `options` are arguments of the pure half: name → setting. A network is on when its node and its key are set.
+    `node_options` are arguments of the node half, for the first node alone: what one provider gave is no other's.
     """
 
     family: Callable[..., Family]
@@ -32,6 +34,7 @@ class Real:
     key: str
     second: str
     options: Mapping[str, str]
+    node_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_on(self) -> bool:
@@ -54,6 +57,15 @@ REAL = {
             "usdt_contract": "USDT_ETHEREUM_CONTRACT",
             "usdc_contract": "USDC_ETHEREUM_CONTRACT",
         },
+    ),
+    "tron": Real(
+        Tron,
+        "payments.networks.tron_node.TronNode",
+        "TRON_RPC_URL",
+        "TRON_XPUB",
+        "TRON_SECOND_URL",
+        {"usdt_contract": "USDT_TRON_CONTRACT"},
+        {"api_key": "TRON_API_KEY"},
     ),
 }
 SIMULATED_NODE = "payments.networks.simulated_node.SimulatedNode"
@@ -118,7 +130,9 @@ def node(network: str) -> Node:
         simulated = import_string(SIMULATED_NODE)
         return cast(Node, simulated(family, simulated_chain(network).path, str(Installation.objects.get().identity)))
     real = REAL[network]
-    return cast(Node, import_string(real.node)(family, getattr(settings, real.url), getattr(settings, real.key)))
+    options = {name: getattr(settings, setting) for name, setting in real.node_options.items()}
+    url, key = getattr(settings, real.url), getattr(settings, real.key)
+    return cast(Node, import_string(real.node)(family, url, key, **options))
 
 
 def second_node(network: str) -> Node | None:

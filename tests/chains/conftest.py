@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx
 import pytest
+from chains.tron_fixtures import other_tron_peer, trc20, tron, tron_payer, tron_peer  # noqa: F401 - fixtures
 from eth_abi.abi import encode
 from eth_account import Account
 from eth_utils.crypto import keccak
