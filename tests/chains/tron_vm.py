@@ -83,10 +83,9 @@ class Run:
             raise Reverted
         fee = amount * held.fee_basis_points // 10_000
         held.balances[sender] = held.balances.get(sender, 0) - amount
-        for to, part in ((held.owner, fee), (payee, amount - fee)):
-            if part or to == payee:
-                held.balances[to] = held.balances.get(to, 0) + part
-                self.transfer_event(token, sender, to, part)
+        for to, part in ((held.owner, fee), (payee, amount - fee)) if fee else ((payee, amount),):
+            held.balances[to] = held.balances.get(to, 0) + part
+            self.transfer_event(token, sender, to, part)
 
 
 Program = Callable[[Run], None]
