@@ -90,21 +90,21 @@ class Chain:
         header = wire.block_header(height, parent, done, moment, self.witness)
         self.blocks.append(Mined(wire.block_id(header), header, done, infos, before))
 
-    def fork(self, depth: int, *, keep: bool) -> None:
-        """Replace the last blocks by others; their transactions go back to the pool if `keep`, else they are gone."""
-        assert depth <= self.head - self.solid, "solid blocks stay"
+    def fork(self, depth: int, *, keep: bool, blocks: int | None = None) -> None:
+        """Replace the last blocks by as many others, or by so many, all empty. The transactions go back to the pool if
+        `keep`, else they are gone."""
         dropped, self.blocks = self.blocks[-depth:], self.blocks[:-depth]
         self.state = dropped[0].before
         self.forks += 1
         if keep:
             self.pending = [tx for block in dropped for tx in block.transactions] + self.pending
-        for _ in range(depth):
+        for _ in range(depth if blocks is None else blocks):
             self._make([])
 
     # --- transactions ---------------------------------------------------------------------------------------------
     def raw(self, kind: str, value: Json, fee_limit: int) -> Json:
-        """Return an unsigned transaction that refers to the solid block and expires in a minute."""
-        block, now = self.blocks[self.solid].id, int(time.time() * 1000)
+        """Return an unsigned transaction that refers to a block of a minute ago and expires in a minute."""
+        block, now = self.blocks[max(self.head - 18, 0)].id, int(time.time() * 1000)
         type_url = f"type.googleapis.com/protocol.{kind}"
         return {
             "contract": [{"parameter": {"value": value, "type_url": type_url}, "type": kind}],

@@ -61,9 +61,9 @@ class TronPeer:
         """Put what waits into a block and make that one solid."""
         self.mine(1 + self.chain.solid_lag)
 
-    def fork(self, depth: int, *, keep: bool = False) -> None:
+    def fork(self, depth: int, *, keep: bool = False, blocks: int | None = None) -> None:
         with self.lock:
-            self.chain.fork(depth, keep=keep)
+            self.chain.fork(depth, keep=keep, blocks=blocks)
 
     def spoil(self, call: str, change: Change) -> None:
         """Change every answer to one call, such as "walletsolidity/getnowblock"."""
@@ -199,13 +199,15 @@ class TronPayer:
     def __init__(self, peer: TronPeer) -> None:
         self.peer = peer
         self.key = PrivateKey()
+        self.signed = 0
         self.digits = wire.address_of(self.key.public_key)
         self.address = wire.to_text(self.digits)
         peer.give(self.address, 10**12)
 
     def sign(self, kind: str, value: Json, fee_limit: int = 0) -> Json:
         raw = self.peer.chain.raw(kind, {"owner_address": self.digits} | value, fee_limit)
-        raw["timestamp"] += len(self.peer.chain.pending)  # or two equal payments of one millisecond are one
+        self.signed += 1
+        raw["timestamp"] += self.signed  # or two equal payments of one millisecond were one
         return wire.sign(raw, self.key)
 
     def submit(self, tx: Json) -> str:
