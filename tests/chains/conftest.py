@@ -19,7 +19,15 @@ from typing import Any
 
 import httpx
 import pytest
-from chains.tron_fixtures import other_tron_peer, trc20, tron, tron_payer, tron_peer  # noqa: F401 - fixtures
+from chains.tron_fixtures import (  # noqa: F401 - fixtures
+    other_tron_peer,
+    trc20,
+    tron,
+    tron_clock,
+    tron_payer,
+    tron_peer,
+    tron_shop,
+)
 from eth_abi.abi import encode
 from eth_account import Account
 from eth_utils.crypto import keccak

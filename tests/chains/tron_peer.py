@@ -30,6 +30,7 @@ class TronPeer:
         self.lock = threading.RLock()
         self.asked: list[str] = []
         self.lagging = 0
+        self.refusal = 0  # the HTTP status that everybody gets; 0: none
         self.spoiled: dict[str, Change] = {}
         self.server: Server | None = None
         self.port = 0
@@ -177,9 +178,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         question = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        refusal = self.server.peer.refusal
         try:
-            found = self.server.peer.answer(self.path, question)
-            status, answer = (404, {"Error": "not found"}) if found is None else (200, found)
+            found = None if refusal else self.server.peer.answer(self.path, question)
+            status, answer = (refusal or 404, {"Error": "no"}) if found is None else (200, found)
         except Exception as error:  # as java-tron does: its own faults come with status 200
             status, answer = 200, {"Error": f"class {type(error).__name__} : {error}"}
         body = json.dumps(answer).encode()
