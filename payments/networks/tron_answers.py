@@ -121,7 +121,7 @@ class Reader:
                 if asset:
                     raise ValueError(f"a transfer of {asset.symbol} has another shape")
                 continue  # another kind of token: no amount of anything
-            if amount := int(data, 16):
+            if amount := _number(data):
                 payee, method = address_of(topics[2][24:]), asset.method if asset else None
                 yield Transfer(info["id"].lower(), f"log:{place}", payee, amount, method, contract, block)
 
@@ -133,6 +133,14 @@ class Reader:
             if amount := sum(whole(value.get("callValue", 0)) for value in values):
                 payee = address_of(inner["transferTo_address"])
                 yield Transfer(info["id"].lower(), f"call:{place}", payee, amount, self.coin, None, block)
+
+
+def _number(data: str) -> int:
+    """Return what 64 hex digits say: never less than nothing."""
+    raw = bytes.fromhex(data)
+    if len(raw) != 32:
+        raise ValueError(f"{data!r:.80} is no number")
+    return int.from_bytes(raw)
 
 
 def ran(info: Json) -> bool:
