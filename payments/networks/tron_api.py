@@ -30,14 +30,12 @@ class TronApi:
         return self.http.node
 
     def ask(self, call: str, **parameters: Any) -> Any:
-        """Return the answer of one call: an object or a list. Unavailable if the node says that it failed."""
+        """Return the answer of one call, of whatever shape. Unavailable if the node says that it failed."""
         return self.post(f"{self.family}/{call}", parameters)
 
     def post(self, path: str, parameters: Json) -> Any:
         self.calls += 1
         answer = self.http.post(orjson.dumps(parameters), path=path)
-        if not isinstance(answer, dict | list):
-            raise BadAnswer(f"{self.node} gave no object to {path}.")
         if isinstance(answer, dict) and "Error" in answer:
             raise Unavailable(f"{self.node} refused {path}: {answer['Error']!s:.200}")
         return answer
@@ -46,7 +44,7 @@ class TronApi:
         """Return what the call names; none if the node does not know it. BadAnswer for anything but an object."""
         answer = self.ask(call, **parameters)
         if not isinstance(answer, dict):
-            raise BadAnswer(f"{self.node} gave a list to {call}.")
+            raise BadAnswer(f"{self.node} gave no object to {call}.")
         return answer or None
 
 

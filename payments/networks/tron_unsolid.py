@@ -21,8 +21,7 @@ class Unsolid:
         self.blocks = [one for one in self.blocks if one[0].height > solid.height]
         self.sightings = {txid: height for txid, height in self.sightings.items() if height > solid.height}
         same_height = [block for block, _ in self.blocks if block.height == head.height]
-        gap = bool(self.blocks) and self.blocks[0][0].height != solid.height + 1
-        if gap or (same_height and same_height[0].hash != head.hash):
+        if same_height and same_height[0].hash != head.hash:
             self.blocks.clear()
 
     def add(self, block: Block, parent: str, payments: list[Transfer]) -> bool:

@@ -275,6 +275,19 @@ def test_a_transfer_that_a_fork_moves_keeps_its_name(
     assert (after.txid, after.position, after.amount) == (before.txid, before.position, before.amount)
 
 
+def test_a_fork_under_new_blocks_is_noticed(tron_peer: Any, tron_payer: Any, watch: Watch, address: str) -> None:
+    """The head is higher than before, and does not stand on the blocks that were read."""
+    tron_payer.pay(address, 5)
+    tron_peer.mine(3)
+    assert len(watch()) == 1
+    tron_peer.fork(3)
+    tron_peer.mine()
+    assert watch() == ()
+    tron_payer.pay(address, 6)
+    tron_peer.mine()
+    assert [transfer.amount for transfer in watch()] == [6]
+
+
 def test_a_head_without_its_results_is_looked_at_again(
     tron_peer: Any, tron_payer: Any, trc20: str, watch: Watch, address: str
 ) -> None:
