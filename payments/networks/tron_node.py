@@ -25,6 +25,7 @@ from .base import (
     Confirmation,
     Cursor,
     Finding,
+    ForeignChain,
     Held,
     Key,
     Match,
@@ -91,23 +92,21 @@ class TronNode:
     def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
         """Read on from the cursor, at most `max_blocks` solid blocks; once all are read, also those above them, whose
         transfers are told without a block."""
-        genesis = self.genesis()
-        check_genesis(self.family.name, cursor, genesis)
-        head, solid = self.head(), self._newest(self.solid)
-        pages = Pages(self, solid, self.max_blocks)
-        start = find_start(self.family.name, cursor, solid, pages.block)
-        if start.next_height > solid.height:
-            self._check_lag(solid)
+        genesis, head = cursor.genesis or self.genesis(), self.head()
+        pages, start = self._start(cursor)
+        if start.next_height > pages.last.height:
+            self._check_lag(pages.last)
         transfers, tip = self._read_solid(start, pages, match)
-        if tip.height == solid.height:
-            transfers += self._read_unsolid(solid, head, match)
+        more = pages.more or tip.height < pages.last.height
+        if not more:
+            transfers += self._read_unsolid(tip, head, match)
         return Batch(
             cursor=Cursor(genesis, tuple(start.recent.blocks)),
             transfers=tuple(transfers),
             watched_until=tip.time,
-            head=max(head.height, solid.height),
+            head=max(head.height, tip.height),
             rewound_to=start.rewound_to,
-            more=tip.height < solid.height,
+            more=more,
         )
 
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
@@ -115,8 +114,9 @@ class TronNode:
         vanished from there is gone once the height at which it was seen is solid."""
         if not keys:
             return []
-        head, solid = self.head(), self._newest(self.solid)
+        head = self.head()
         found = {txid: self._look_up(txid) for txid in dict.fromkeys(key.txid for key in keys)}
+        solid = self.newest_solid() if None in found.values() else head
         return [self._confirmation(key, found[key.txid], head, solid) for key in keys]
 
     def look_up(self, txid: str) -> Finding | None:
@@ -156,16 +156,26 @@ class TronNode:
                 )
 
     # --- reading blocks -------------------------------------------------------------------------------------------
+    def _start(self, cursor: Cursor) -> tuple["Pages", Start]:
+        """Find where to read on. A known block says that this is our chain; the first one is asked only without it."""
+        try:
+            pages = Pages(self, cursor)
+            return pages, find_start(self.family.name, cursor, pages.last, pages.block)
+        except (ForeignChain, Unavailable):
+            if cursor.genesis:
+                check_genesis(self.family.name, cursor, self.genesis())
+            raise
+
     def _read_solid(self, start: Start, pages: "Pages", match: Match) -> tuple[list[Transfer], Block]:
         tip, transfers = start.tip, []
-        last = min(pages.solid.height, start.next_height + self.max_blocks - 1)
+        last = min(pages.last.height, start.next_height + self.max_blocks - 1)
         for height in range(start.next_height, last + 1):
             with self._reading(self.solid, f"block {height}"):
                 block, payments = self._solid_block(tip, pages.raw(height))
             transfers += _ours(payments, match)
             start.recent.add(block.height, block.hash)
             tip = block
-        return transfers, tip or pages.solid
+        return transfers, tip or pages.last
 
     def _solid_block(self, tip: Block | None, raw: Json) -> tuple[Block, list[Transfer]]:
         block = block_of(raw)
@@ -219,6 +229,9 @@ class TronNode:
             if [block_of(raw).height for raw in blocks] != list(range(first, first + len(blocks))):
                 raise BadAnswer(f"{api.node} gave other blocks than {first} to {last}.")
         return blocks
+
+    def newest_solid(self) -> Block:
+        return self._newest(self.solid)
 
     def _newest(self, api: TronApi) -> Block:
         with self._reading(api, "its newest block"):
@@ -288,17 +301,23 @@ class TronNode:
 
 
 class Pages:
-    """The solid blocks of one pass, read many at a time: the one we stood on and those after it in one call."""
+    """The solid blocks of one pass, read many at a time: the one we stood on and those after it in one call.
 
-    def __init__(self, node: TronNode, solid: Block, max_blocks: int) -> None:
+    `last` is the newest one that this pass reads; `more`: there are others after it.
+    """
+
+    def __init__(self, node: TronNode, cursor: Cursor) -> None:
         self.node = node
-        self.solid = solid
-        self.size = max(max_blocks, SEED) + 1
-        self.known: dict[int, Json] = {}
+        self.size = max(node.max_blocks, SEED) + 1
+        tip, wanted = cursor.height, node.max_blocks + 1
+        blocks = [] if tip is None else node.page(node.solid, tip, tip + wanted)
+        self.more = len(blocks) > wanted
+        self.known = {block_of(raw).height: raw for raw in blocks[:wanted]}
+        self.last = block_of(self.known[max(self.known)]) if self.known else node.newest_solid()
 
     def raw(self, height: int) -> Json:
         if height not in self.known:
-            blocks = self.node.page(self.node.solid, height, min(height + self.size - 1, self.solid.height))
+            blocks = self.node.page(self.node.solid, height, min(height + self.size - 1, self.last.height))
             self.known |= {height + place: raw for place, raw in enumerate(blocks)}
         if height not in self.known:
             raise Unavailable(f"{self.node.solid.node} does not know block {height}.")

@@ -138,7 +138,7 @@ def test_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
 def test_what_fails_is_kept_beside_the_network(case: str, tron_shop: Any) -> None:
     for call, said in (
         ("wallet/getnowblock", "The Tron node at 127.0.0.1"),
-        ("walletsolidity/getnowblock", "The Tron solidity node at 127.0.0.1"),
+        ("walletsolidity/getblockbylimitnext", "The Tron solidity node at 127.0.0.1"),
     ):
         tron_shop.peer.spoil(call, lambda _: {"Error": "class java.lang.NullPointerException : null"})
         assert not tron_shop.watch()

@@ -349,7 +349,7 @@ def test_which_part_of_the_node_fails_is_said(case: str, tron_peer: Any, tron: A
     with pytest.raises(Unavailable, match=r"The Tron node at 127\.0\.0\.1:\d+ refused wallet/getnowblock: class java"):
         watch()
     tron_peer.spoiled.clear()
-    tron_peer.spoil("walletsolidity/getnowblock", lambda _: None)
+    tron_peer.spoil("walletsolidity/getblockbylimitnext", lambda _: None)
     with pytest.raises(Unavailable, match=r"The Tron solidity node at 127\.0\.0\.1:\d+ answered with HTTP status 404"):
         watch()
     tron_peer.spoiled.clear()
@@ -377,7 +377,7 @@ def test_which_part_of_the_node_fails_is_said(case: str, tron_peer: Any, tron: A
 def test_calls_do_not_grow_with_addresses(
     case: str, tron_peer: Any, tron_payer: Any, trc20: str, tron: Any, watch: Watch, address: str
 ) -> None:
-    """A pass costs five calls, and a block in which code ran one when it is new and one when it is solid."""
+    """A pass costs three calls, and a block in which code ran one when it is new and one when it is solid."""
     asked = []
     for size in (1, 5_000):
         watch.ours = {address} | {f"T{number:033}" for number in range(size)}
@@ -392,7 +392,7 @@ def test_calls_do_not_grow_with_addresses(
         assert len(watch()) == 2
         asked.append(list(tron_peer.asked))
     assert asked[0] == asked[1]
-    assert len(asked[0]) == 2 * (5 + 1)
+    assert len(asked[0]) == 2 * (3 + 1)
 
 
 def test_catching_up_costs_one_call_for_twenty_blocks(tron_peer: Any, tron: Any, watch: Watch) -> None:
@@ -401,7 +401,18 @@ def test_catching_up_costs_one_call_for_twenty_blocks(tron_peer: Any, tron: Any,
     batches = [watch.batch(), watch.batch()]
     assert [batch.more for batch in batches] == [True, False]
     assert tron_peer.asked.count("walletsolidity/getblockbylimitnext") == 2
-    assert len(tron_peer.asked) == 4 + 5
+    assert len(tron_peer.asked) == 2 + 3
+
+
+def test_a_deep_reorg_is_read_on_in_short_passes(tron_peer: Any, tron: Any, watch: Watch) -> None:
+    """Solid blocks that are replaced must not happen; if they are, they are read as any others."""
+    tron_peer.chain.solid_lag = 0
+    watch()
+    tron.max_blocks = 2
+    tron_peer.fork(5)
+    batches = [watch.batch() for _ in range(3)]
+    assert [batch.more for batch in batches] == [True, True, False]
+    assert batches[0].rewound_to == tron_peer.chain.head - 5
 
 
 def test_other_chain(tron: Any, other_tron_peer: Any, watch: Watch) -> None:
