@@ -13,7 +13,7 @@ from typing import Any
 import base58
 from Crypto.Hash import keccak
 from tronpy import Tron as Client
-from tronpy.exceptions import ApiError, TvmError, UnknownError, ValidationError
+from tronpy.exceptions import TvmError, UnknownError, ValidationError
 from tronpy.providers import HTTPProvider
 
 from payments import hd
@@ -146,10 +146,8 @@ class TronNode:
 
     def check(self) -> None:
         """Check code and decimals of the pinned contracts. BadAnswer names the one that is wrong."""
-        client = Client(Through(self.full))
         for contract, asset in self.tokens.items():
-            with self._reading(self.full, f"the contract of {asset.symbol}"):
-                decimals = _decimals(client, contract, asset.symbol)
+            decimals = self._call(contract, asset.symbol, "decimals()")
             if decimals != asset.decimals:
                 raise BadAnswer(
                     f"The contract of {asset.symbol} at {contract} has {decimals} decimals, not {asset.decimals}."
@@ -281,9 +279,21 @@ class TronNode:
         return self.full.find("getaccount", address=address, visible=True) is not None
 
     def _holds_token(self, address: str) -> bool:
+        return any(
+            self._call(contract, asset.symbol, "balanceOf(address)", _word(address))
+            for contract, asset in self.tokens.items()
+        )
+
+    def _call(self, contract: str, symbol: str, function: str, parameter: str = "") -> int:
+        """Return the number that a token's function answers, asked without a transaction."""
         client = Client(Through(self.full))
-        with self._reading(self.full, f"what {address} holds"):
-            return any(_call(client, contract, "balanceOf(address)", _word(address)) for contract in self.tokens)
+        try:
+            with self._reading(self.full, f"{function} of {symbol}"):
+                return int(client.trigger_const_smart_contract_function(contract, contract, function, parameter), 16)
+        except (TvmError, ValidationError) as error:
+            raise BadAnswer(f"There is no contract of {symbol} at {contract} on this chain.") from error
+        except UnknownError as error:
+            raise Unavailable(f"{self.full.node} did not run {function} of {symbol}: {error!s:.200}") from error
 
     def _known(self, api: TronApi, call: str, what: str, **parameters: Any) -> Json:
         found = api.find(call, **parameters)
@@ -335,18 +345,6 @@ class Through(HTTPProvider):
 
     def make_request(self, method: str, params: Any = None) -> Any:
         return self.api.post(method, params or {})
-
-
-def _decimals(client: Client, contract: str, symbol: str) -> int:
-    try:
-        return _call(client, contract, "decimals()", "")
-    except (ApiError, TvmError, UnknownError, ValidationError) as error:
-        raise BadAnswer(f"There is no contract of {symbol} at {contract} on this chain.") from error
-
-
-def _call(client: Client, contract: str, function: str, parameter: str) -> int:
-    """Return the number that a contract's function answers, asked without a transaction."""
-    return int(client.trigger_const_smart_contract_function(contract, contract, function, parameter), 16)
 
 
 def _word(address: str) -> str:

@@ -151,6 +151,26 @@ def test_nobody_there() -> None:
     assert str(caught.value) == "The Tron node at 127.0.0.1:1 does not answer."
 
 
+@pytest.mark.parametrize(
+    ("answer", "error", "said"),
+    [
+        ({"result": {"code": "CONTRACT_VALIDATE_ERROR", "message": "6e6f"}}, BadAnswer, "There is no contract of USDT"),
+        ({"result": {"result": True, "message": "6e6f"}}, BadAnswer, "There is no contract of USDT"),
+        ({"result": {"code": "SERVER_BUSY", "message": b"busy".hex()}}, Unavailable, r"did not run decimals\(\).*busy"),
+        ({"result": {"result": True}}, BadAnswer, "in a shape"),
+        ({"result": {"result": True}, "constant_result": []}, BadAnswer, "in a shape"),
+        ({"result": {"result": True}, "constant_result": [""]}, BadAnswer, "in a shape"),
+        ([], BadAnswer, "in a shape"),
+    ],
+)
+def test_a_contract_that_gives_no_answer(world: World, answer: Any, error: type[Exception], said: str) -> None:
+    world.peer.spoil("wallet/triggerconstantcontract", always(answer))
+    with pytest.raises(error, match=said):
+        world.node.check()
+    with pytest.raises(error):
+        world.node.used([world.node.destination(3)])
+
+
 # --- the key ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("key", ["", "our-own"])
 def test_no_key_but_the_operators_is_sent(world: World, httpserver: HTTPServer, key: str) -> None:
