@@ -34,6 +34,7 @@ class Tron:
         self.block_seconds = 3.0
         self.pool_slack_seconds = 0
         self.looks_per_pass = 0
+        self.looks_decide = False
         self.assets = (
             Asset("trx", "TRX", "TRON", decimals=6, due_decimals=2, stable=False, minimum_cents=200),
             Asset(
