@@ -114,6 +114,7 @@ class Utxo:
         self.name = coin.name
         self.assets: Sequence[Asset] = (coin.asset,)
         self.block_seconds = coin.block_seconds
+        self.deepest = coin.depths[-1]
         self.pool_slack_seconds = 600
         self.looks_per_pass = 0
 
@@ -133,9 +134,7 @@ class Utxo:
         """Return the address as the chain's own software writes it; ValueError says what is wrong with it."""
         address = text.strip()
         if address.lower().startswith(self.coin.private_prefixes or ("\0",)):
-            raise ValueError(
-                "This is a private (MWEB) address. Take one that begins with ltc1, L or M."
-            )
+            raise ValueError("This is a private (MWEB) address. Take one that begins with ltc1, L or M.")
         try:
             found = self.address_of(self.script_of(address))
         except script.Foreign as error:
