@@ -17,6 +17,7 @@ from .networks.base import Asset, Family, Node
 from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
+from .networks.utxo import bitcoin, litecoin
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,22 @@ class Real:
 
 # In the order in which customers see them.
 REAL = {
+    "bitcoin": Real(
+        bitcoin,
+        "payments.networks.utxo_node.UtxoNode",
+        "BITCOIN_RPC_URL",
+        "BITCOIN_XPUB",
+        "BITCOIN_SECOND_URL",
+        {"chain": "BITCOIN_CHAIN"},
+    ),
+    "litecoin": Real(
+        litecoin,
+        "payments.networks.utxo_node.UtxoNode",
+        "LITECOIN_RPC_URL",
+        "LITECOIN_XPUB",
+        "LITECOIN_SECOND_URL",
+        {"chain": "LITECOIN_CHAIN"},
+    ),
     "ethereum": Real(
         Ethereum,
         "payments.networks.ethereum_node.EthereumNode",
