@@ -88,7 +88,7 @@ def best(works: list[Callable[[], object]]) -> list[float]:
 def measure(watched: set[str], raw_block: bytes, raw_logs: bytes) -> dict[str, float]:
     xpub = json.loads(VECTORS.read_text())["ETH BIP44 abandon"]["xpub"]
     node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), "http://127.0.0.1:1", xpub)
-    node.rpc._read = lambda data: raw_block if b"getBlock" in data else raw_logs  # type: ignore[method-assign]
+    node.rpc._endpoint.fetch = lambda data, headers: (200, raw_block if b"getBlock" in data else raw_logs)  # type: ignore
     head = Block(19, HASH, datetime.now(UTC))
 
     def match(addresses: Iterable[str]) -> set[str]:

@@ -11,7 +11,9 @@ from django.conf import settings
 PROGRAM = Path(__file__).with_name("web_process.py")
 
 
-REAL = {"NETWORKS": "real", "FIXED_RATES": "ETH=3000,USDT=1"}
+# The web process does not look at keys and addresses of nodes: it only needs to know which networks are on.
+ON = {f"{name}_{part}": "set" for name in ("BITCOIN", "LITECOIN", "ETHEREUM") for part in ("RPC_URL", "XPUB")}
+REAL = {"NETWORKS": "real", "FIXED_RATES": "BTC=100000,LTC=100,ETH=3000,USDT=1,USDC=1", **ON}
 
 
 @pytest.mark.parametrize("more", [{}, REAL], ids=["simulated", "real"])
