@@ -41,21 +41,24 @@ class Core:
         return self.rpc.calls
 
     def genesis(self) -> str:
-        """Return the hash of the first block. Unavailable while the node still downloads the chain."""
+        """Return the hash of the first block. ForeignChain if the node says that it is on another chain."""
         with reading(self.node, "what chain it is on"):
             info, first = self.rpc.batch([("getblockchaininfo", []), ("getblockhash", [0])])
-            chain, blocks, known = str(info["chain"]), a_number(info["blocks"]), a_number(info["headers"])
-            downloading, first = bool(info["initialblockdownload"]), a_hash(first)
-        if chain != self.family.chain:
-            raise ForeignChain(f"{self.node} is on the chain {chain!r:.40}, ours is {self.family.chain!r}.")
-        if downloading:
-            raise Unavailable(f"{self.node} is still downloading the chain: block {blocks} of {known}.")
-        return first
+            if info["chain"] != self.family.chain:
+                raise ForeignChain(
+                    f"{self.node} is on another chain: {info['chain']!r:.40}, ours is {self.family.chain!r}."
+                )
+            return a_hash(first)
 
     def head(self) -> Block:
-        """Return the newest block."""
+        """Return the newest block. Unavailable while the node still downloads the chain."""
         with reading(self.node, "its newest block"):
-            return self._header(a_hash(self.rpc.call("getbestblockhash")))
+            info = self.rpc.call("getblockchaininfo")
+            if info["initialblockdownload"] is not False:
+                raise Unavailable(
+                    f"{self.node} is still downloading the chain: block {info['blocks']} of {info['headers']}."
+                )
+            return self._header(a_hash(info["bestblockhash"]))
 
     def block_at(self, height: int) -> Block:
         """Return the block at this height of the best chain."""

@@ -30,7 +30,7 @@ from .chain_walk import Start, check_genesis, find_start
 from .utxo import BITCOIN, MAIN, Utxo
 from .utxo_core import Core
 from .utxo_esplora import Esplora
-from .utxo_source import Source, Tx, memory_of
+from .utxo_source import Place, Source, Tx, memory_of
 
 ESPLORA = "esplora+"
 COINBASE_DEPTH = 100  # a miner's reward can be spent only then, and counts only then
@@ -97,22 +97,13 @@ class UtxoNode:
 
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
         """Look each output up again; where it is gone, what else spent the money."""
-        wanted = {key: output_of(key.position) for key in keys}
-        asked = list(dict.fromkeys((key.txid, n) for key, n in wanted.items() if n is not None and not key.contract))
+        wanted = [None if key.contract else output_of(key.position) for key in keys]
+        asked = list(dict.fromkeys((key.txid, n) for key, n in zip(keys, wanted, strict=True) if n is not None))
         places = dict(zip(asked, self.source.places(asked), strict=True))
-        answers: list[Confirmation | Replaced | None] = []
-        for key in keys:
-            n = wanted[key]
-            place = places.get((key.txid, n)) if n is not None else None
-            if place is None:
-                gone = n is not None and not key.contract and key.spends
-                answers.append(self.source.replaced(key.txid, key.spends) if gone else None)
-            elif (self.family.address_of(place.output.script), place.output.amount) != (key.address, key.amount):
-                answers.append(None)
-            else:
-                depth = place.depth if not place.coinbase or place.depth >= COINBASE_DEPTH else 0
-                answers.append(Confirmation(place.block, depth, finalized=depth >= self.family.deepest))
-        return answers
+        return [
+            None if n is None else self._confirmation(key, places[key.txid, n])
+            for key, n in zip(keys, wanted, strict=True)
+        ]
 
     def look_up(self, txid: str) -> Finding | None:
         """Return what the node says about a transaction. Without an index of its own Core knows those of the last
@@ -141,6 +132,14 @@ class UtxoNode:
         """Check the chain and that both derivations agree: there are no contracts."""
         self.genesis()
         self.destination(0)
+
+    def _confirmation(self, key: Key, place: Place | None) -> Confirmation | Replaced | None:
+        if place is None:
+            return self.source.replaced(key.txid, key.spends) if key.spends else None
+        if (self.family.address_of(place.output.script), place.output.amount) != (key.address, key.amount):
+            return None
+        depth = place.depth if not place.coinbase or place.depth >= COINBASE_DEPTH else 0
+        return Confirmation(place.block, depth, finalized=depth >= self.family.deepest)
 
     # --- reading --------------------------------------------------------------------------------------------------
     def _read_blocks(self, start: Start, head: Block, match: Match) -> tuple[list[Transfer], Block]:
