@@ -173,9 +173,9 @@ class UtxoPeer(Daemon):
         self.start()
 
 
-def as_test_key(key: str) -> str:
-    """Return an extended public key under the version bytes of test chains that the nodes themselves read (tpub)."""
-    return base58.b58encode_check(bytes.fromhex("043587cf") + base58.b58decode_check(key)[4:]).decode()
+def with_version(key: str, version: bytes) -> str:
+    """Return an extended public key under other version bytes: the same key, said to be of another kind."""
+    return base58.b58encode_check(version + base58.b58decode_check(key)[4:]).decode()
 
 
 @pytest.fixture(scope="session")
