@@ -55,6 +55,7 @@ class Daemon:
         self.url = f"http://test:test@127.0.0.1:{self.port}"
         self.options = [*OPTIONS[network], *options]
         self.process: subprocess.Popen[bytes] | None = None
+        self.client = httpx.Client(timeout=60)
         self.start()
 
     def start(self) -> None:
@@ -85,7 +86,7 @@ class Daemon:
         """Return the result of a call; AssertionError if the node says no."""
         request = {"jsonrpc": "1.0", "id": 1, "method": method, "params": params}
         url = self.url + (f"/wallet/{wallet}" if wallet else "")
-        answer = httpx.post(url, json=request, timeout=60).json()
+        answer = self.client.post(url, json=request).json()
         assert answer["error"] is None, (method, answer["error"])
         return answer["result"]
 
