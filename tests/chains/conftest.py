@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx
 import pytest
+from chains.esplora_peer import *  # noqa: F403
 from chains.utxo_peers import *  # noqa: F403
 from eth_abi.abi import encode
 from eth_account import Account

@@ -12,6 +12,7 @@ from payments.networks.base import Asset, Batch, Cursor, ForeignChain, Key, Tran
 from payments.networks.simulated import Simulated
 from payments.networks.simulated_chain import SimulatedChain
 from payments.networks.simulated_node import SimulatedNode
+from payments.networks.utxo import Utxo, bitcoin
 from payments.networks.utxo_node import UtxoNode
 
 EMPTY = Cursor("")
@@ -143,19 +144,42 @@ class UtxoWorld(World):
     def other(self) -> Any:
         """Return an adapter that was configured for the main chain, on a node that is on it."""
         daemon = self.start(self.peer.network, chain="main")
-        return UtxoNode(type(self.node.family)(self.node.family.coin), daemon.url, MAIN_KEYS[self.peer.network])
+        return UtxoNode(Utxo(self.peer.family.coin), daemon.url, MAIN_KEYS[self.peer.network])
 
 
-@pytest.fixture(
-    params=["simulated", *(pytest.param(name, marks=pytest.mark.chains) for name in ("anvil", "bitcoind", "litecoind"))]
-)
+class EsploraWorld(UtxoWorld):
+    """A real Bitcoin node behind an Esplora server, which is all that our adapter sees."""
+
+    def __init__(self, server: Any, start: Callable[..., Any], start_server: Callable[[Any], Any]) -> None:
+        super().__init__(server.peer, start)
+        self.server, self.start_server = server, start_server
+        self.node = server.adapter(self.node.xpub)
+
+    def go_down(self) -> None:
+        self.server.stop()
+
+    def come_up(self) -> None:
+        self.server.start()
+
+    def other(self) -> Any:
+        server = self.start_server(self.start(self.peer.network, chain="main"))
+        return UtxoNode(bitcoin(), f"esplora+{server.url}", MAIN_KEYS["bitcoin"])
+
+
+WORLDS: dict[str, tuple[Callable[..., World], tuple[str, ...]]] = {
+    "anvil": (AnvilWorld, ("anvil", "payer", "ethereum", "other_anvil")),
+    "bitcoind": (UtxoWorld, ("bitcoind", "start_utxo")),
+    "litecoind": (UtxoWorld, ("litecoind", "start_utxo")),
+    "esplora": (EsploraWorld, ("esplora", "start_utxo", "start_esplora")),
+}
+
+
+@pytest.fixture(params=["simulated", *(pytest.param(name, marks=pytest.mark.chains) for name in WORLDS)])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     if request.param == "simulated":
         return SimulatedWorld(tmp_path)
-    if request.param in ("bitcoind", "litecoind"):
-        return UtxoWorld(request.getfixturevalue(request.param), request.getfixturevalue("start_utxo"))
-    names = ("anvil", "payer", "ethereum", "other_anvil")
-    return AnvilWorld(*(request.getfixturevalue(name) for name in names))
+    make, fixtures = WORLDS[request.param]
+    return make(*(request.getfixturevalue(name) for name in fixtures))
 
 
 @pytest.fixture
