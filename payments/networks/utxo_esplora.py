@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from .base import Block, Replaced, Unavailable
+from .base import BadAnswer, Block, Replaced, Unavailable
 from .endpoint import Endpoint
 from .utxo import Utxo
 from .utxo_source import Contents, Json, Output, Place, Tx, a_hash, a_list, a_number, reading
@@ -151,9 +151,12 @@ class Esplora:
         if body is None:
             return None
         try:
-            return orjson.loads(body)
+            answer = orjson.loads(body)
         except ValueError as error:
             raise Unavailable(f"{self.node} answered with broken JSON ({len(body)} bytes).") from error
+        if answer is None:
+            raise BadAnswer(f"{self.node} gave nothing for {path}.")
+        return answer
 
     def _text(self, path: str) -> str:
         body = self._body(path)

@@ -7,7 +7,8 @@ import pytest
 from chains.utxo_peers import VPUB, with_version
 
 from payments import hd
-from payments.networks.base import Batch, Confirmation, Cursor, Key, Replaced, Transfer
+from payments.networks.base import Batch, Confirmation, Cursor, Key, Replaced, Transfer, Unavailable
+from payments.networks.utxo import BITCOIN, LITECOIN, Coin, Utxo
 from payments.networks.utxo_node import UtxoNode
 
 pytestmark = pytest.mark.chains
@@ -236,6 +237,18 @@ def test_money_that_leaves_the_private_part_is_counted_once(start_utxo: Callable
     peer.mine(5)
     assert watched.confirm(transfer).confirmations == 6
     assert watched.node.used([watched.address]) == {watched.address}
+
+
+# --- chains -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("chain", ["main", "test"])
+@pytest.mark.parametrize("coin", [BITCOIN, LITECOIN], ids=lambda coin: str(coin.network))
+def test_the_pinned_first_blocks_are_those_of_the_nodes(start_utxo: Callable[..., Any], coin: Coin, chain: str) -> None:
+    """A node that has only that block is not read, but it is known to be on the right chain."""
+    daemon, family = start_utxo(coin.network, chain=chain), Utxo(coin, chain=chain)
+    node = UtxoNode(family, daemon.url, with_version(VPUB, hd.ZPUB if chain == "main" else hd.VPUB))
+    assert node.genesis() == family.first_block
+    with pytest.raises(Unavailable, match="still downloading the chain: block 0 of 0"):
+        node.scan(Cursor(""), set)
 
 
 # --- addresses --------------------------------------------------------------------------------------------------------

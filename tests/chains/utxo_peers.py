@@ -61,8 +61,15 @@ class Daemon:
     def start(self) -> None:
         """Start the node and wait until it answers."""
         command = [str(program(self.network)), f"-datadir={self.folder}", "-server", "-printtoconsole=0"]
-        command += [] if self.chain == "main" else [f"-{self.chain}"]
-        command += ["-listen=0", "-listenonion=0", "-discover=0", "-dnsseed=0", "-connect=0", "-dbcache=4"]
+        command += [
+            f"-chain={self.chain}",
+            "-listen=0",
+            "-listenonion=0",
+            "-discover=0",
+            "-dnsseed=0",
+            "-connect=0",
+            "-dbcache=4",
+        ]
         command += [f"-rpcport={self.port}", "-rpcbind=127.0.0.1", "-rpcallowip=127.0.0.1"]
         command += ["-rpcuser=test", "-rpcpassword=test", "-keypool=1", "-walletbroadcast=0", *self.options]
         with (self.folder / "out.log").open("ab") as log:
