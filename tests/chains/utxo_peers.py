@@ -26,7 +26,7 @@ from payments.networks.utxo_node import UtxoNode
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())
 VPUB = VECTORS["BTC testnet BIP84 abandon"]["xpub"]
 COIN = 10**8
-PROGRAMS = {"bitcoin": ("BITCOIND", "bitcoin/bitcoind"), "litecoin": ("LITECOIND", "litecoin/litecoind")}
+PROGRAMS = {"bitcoin": ("BITCOIND", "bitcoind/bitcoind"), "litecoin": ("LITECOIND", "litecoind/litecoind")}
 # Litecoin's private part would stop a test chain at block 431 unless somebody uses it: it is switched off by default.
 WITHOUT_MWEB = "-vbparams=mweb:9223372036854775000:9223372036854775807"
 # Litecoin's node refuses replacements unless told otherwise, and waits so long for idle connections when it stops.
