@@ -145,7 +145,7 @@ def report(total: Total, missing: list[str]) -> int:
 
 # --- what this machine has ------------------------------------------------------------------------------------------
 def environment_of_tools(missing: list[str]) -> dict[str, str]:
-    """Return CHROMIUM, TEST_REDIS_URL and the paths of nodes for the tests, as far as they are here; name the others."""
+    """Return CHROMIUM, TEST_REDIS_URL and the paths of nodes for the tests, as far as they are here; name the rest."""
     found = {}
     if chromium := first_program("CHROMIUM", "chromium", "chromium-browser", "google-chrome"):
         found["CHROMIUM"] = chromium
