@@ -8,7 +8,7 @@ from pathlib import Path
 
 import base58
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from payments.networks import bech32, script
@@ -38,6 +38,7 @@ def test_published_examples(address: str, output: str) -> None:
 
 @pytest.mark.parametrize("chain", ["main", "test", "regtest"])
 @pytest.mark.parametrize("coin", [BITCOIN, LITECOIN])
+@settings(deadline=None)  # the machine may be busy
 @given(data=st.data())
 def test_scripts_and_addresses_are_each_others_inverse(coin: object, chain: str, data: st.DataObject) -> None:
     family = Utxo(coin, chain=chain)  # type: ignore[arg-type]
@@ -74,6 +75,7 @@ def test_other_scripts_have_no_address(output: str) -> None:
     assert ltc.address_of(output) is None
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.integers(0, 1 << 256))
 def test_no_mistyped_letter_passes_in_bech32(seed: int) -> None:
     place, letter = 3 + seed % (len(WSH) - 3), bech32.LETTERS[seed % 32]
@@ -164,6 +166,7 @@ def test_the_payment_text(amount: int, text: str) -> None:
     assert btc.wallet_uri(address, btc.assets[0], amount) is None
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.integers(1, 84 * 10**14))
 def test_the_amount_is_plain(amount: int) -> None:
     text = btc.payment_uri("a", btc.assets[0], amount).rpartition("=")[2]

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
@@ -466,6 +466,7 @@ def on_the_wire(amount: int) -> Any:
     return orjson.loads(f"{amount // 10**8}.{amount % 10**8:08d}")
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.integers(0, EXACT_BELOW * 10**8 - 1))
 def test_every_amount_is_exact(amount: int) -> None:
     assert units(on_the_wire(amount)) == amount
@@ -477,6 +478,7 @@ def test_amounts_at_the_edges_are_exact(whole: int, part: int) -> None:
     assert units(on_the_wire(whole * 10**8 + part)) == whole * 10**8 + part
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.decimals(0, 1000, places=9).filter(lambda number: number % Decimal("0.00000001") != 0))
 def test_more_decimals_are_refused(number: Decimal) -> None:
     with pytest.raises(ValueError, match="more than eight decimals"):
