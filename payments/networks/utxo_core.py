@@ -6,6 +6,7 @@ for one that left both the pool and the set of unspent outputs.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from .base import Block, ForeignChain, Replaced, Unavailable
@@ -97,7 +98,12 @@ class Core:
         head = self.head()
         with reading(self.node, "outputs"):
             unspent = self.rpc.batch([("gettxout", [txid, n, False]) for txid, n in outputs])
-            places = {at: self._unspent(at[1], raw, head) for at, raw in zip(outputs, unspent, strict=True) if raw}
+            block_at = cache(self.block_at)  # many outputs, few blocks
+            places = {
+                at: self._unspent(at[1], raw, head, block_at)
+                for at, raw in zip(outputs, unspent, strict=True)
+                if raw is not None
+            }
             spent = [at for at in outputs if at not in places]
             found = self._find([txid for txid, _ in spent], head)
             for txid, n in spent:
@@ -197,11 +203,11 @@ class Core:
         return found
 
     # --- outputs and transactions ---------------------------------------------------------------------------------
-    def _unspent(self, n: int, raw: Json, head: Block) -> Place:
+    def _unspent(self, n: int, raw: Json, head: Block, block_at: Callable[[int], Block]) -> Place:
         if raw["bestblock"] != head.hash:
             raise Unavailable(f"The {self.family.name} chain grew while it was read.")
         depth = a_number(raw["confirmations"])
-        block = self.block_at(head.height - depth + 1)
+        block = block_at(head.height - depth + 1)
         output = Output(n, str(raw["scriptPubKey"]["hex"]), units(raw["value"]))
         return Place(output, raw["coinbase"] is True, block, depth)
 
