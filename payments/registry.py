@@ -19,6 +19,7 @@ from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
 from .networks.solana import Solana
 from .networks.tron import Tron
+from .networks.utxo import bitcoin, litecoin
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,22 @@ class Real:
 
 # In the order in which customers see them.
 REAL = {
+    "bitcoin": Real(
+        bitcoin,
+        "payments.networks.utxo_node.UtxoNode",
+        "BITCOIN_RPC_URL",
+        "BITCOIN_XPUB",
+        "BITCOIN_SECOND_URL",
+        {"chain": "BITCOIN_CHAIN"},
+    ),
+    "litecoin": Real(
+        litecoin,
+        "payments.networks.utxo_node.UtxoNode",
+        "LITECOIN_RPC_URL",
+        "LITECOIN_XPUB",
+        "LITECOIN_SECOND_URL",
+        {"chain": "LITECOIN_CHAIN"},
+    ),
     "ethereum": Real(
         Ethereum,
         "payments.networks.ethereum_node.EthereumNode",

@@ -71,7 +71,7 @@ class Http:
         deadline = time.monotonic() + self.timeout
         with self._session.request(
             method,
-            self.url if not path else f"{self.url.rstrip('/')}/{path}",
+            self.url if not path else f"{self.url.rstrip('/')}/{path.lstrip('/')}",
             data=data,
             headers=headers,
             timeout=self.timeout,

@@ -4,13 +4,15 @@ A chain library's provider words the requests; its decoding, caching and retries
 cost more than the rest of a pass.
 """
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import orjson
 
 from .base import BadAnswer, Unavailable
-from .http import Http
+from .http import Http, HttpStatus
 
 BATCH = 50  # requests in one batch; some providers refuse more than 100
 
@@ -31,14 +33,33 @@ class Provider(Protocol):
     def get_request_headers(self) -> dict[str, str]: ...
 
 
-class Rpc:
-    """Calls one node. `calls` counts the methods called, for tests and measurements."""
+class Plain:
+    """The provider for nodes that need no library: JSON-RPC 1.0, as Bitcoin Core has spoken it from the beginning."""
 
-    def __init__(self, name: str, url: str, provider: Provider, timeout: float = 10.0) -> None:
+    def __init__(self) -> None:
+        self._ids = itertools.count()
+
+    def encode_rpc_request(self, method: Any, params: Any) -> bytes:
+        return orjson.dumps({"jsonrpc": "1.0", "id": next(self._ids), "method": method, "params": list(params)})
+
+    def get_request_headers(self) -> dict[str, str]:
+        return {"Content-Type": "application/json"}
+
+
+class Rpc:
+    """Calls one node. `calls` counts the methods called, for tests and measurements.
+
+    `error_statuses` are those HTTP statuses with which this kind of node sends a JSON-RPC error.
+    """
+
+    def __init__(
+        self, name: str, url: str, provider: Provider, timeout: float = 10.0, error_statuses: Collection[int] = ()
+    ) -> None:
         self.http = Http(name, url, timeout)
         self.node = self.http.node
         self.calls = 0
         self._provider = provider
+        self._error_statuses = error_statuses
 
     def call(self, method: str, *params: Any) -> Any:
         """Return the result of one call. RpcError if the node says no."""
@@ -48,6 +69,14 @@ class Rpc:
 
     def batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
         """Return the results of several calls, in order. RpcError if the node says no to one of them."""
+        results = self.each(requests)
+        for result in results:
+            if isinstance(result, RpcError):
+                raise result
+        return results
+
+    def each(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
+        """Return the results of several calls, in order, with an RpcError in the place of each that was refused."""
         results: list[Any] = []
         for start in range(0, len(requests), BATCH):
             results += self._batch(requests[start : start + BATCH])
@@ -55,7 +84,7 @@ class Rpc:
 
     def _batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
         if len(requests) == 1:
-            return [self.call(requests[0][0], *requests[0][1])]
+            return [self._outcome(partial(self.call, requests[0][0], *requests[0][1]))]
         self.calls += len(requests)
         encoded = [self._provider.encode_rpc_request(method, params) for method, params in requests]
         answers = self._post(b"[" + b",".join(encoded) + b"]")
@@ -65,7 +94,16 @@ class Rpc:
             raise BadAnswer(f"{self.node} did not answer every request of a batch.")
         by_id = {answer.get("id"): answer for answer in answers if isinstance(answer, dict)}
         ids = [orjson.loads(one)["id"] for one in encoded]
-        return [self._result(by_id.get(id), method) for id, (method, _) in zip(ids, requests, strict=True)]
+        return [
+            self._outcome(partial(self._result, by_id.get(id), method))
+            for id, (method, _) in zip(ids, requests, strict=True)
+        ]
+
+    def _outcome(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except RpcError as error:
+            return error
 
     def _result(self, answer: Any, method: str) -> Any:
         if not isinstance(answer, dict):
@@ -79,4 +117,12 @@ class Rpc:
         return answer["result"]
 
     def _post(self, data: bytes) -> Any:
-        return self.http.post(data, self._provider.get_request_headers())
+        try:
+            return self.http.post(data, self._provider.get_request_headers())
+        except HttpStatus as refused:
+            if refused.status not in self._error_statuses:
+                raise
+            try:
+                return orjson.loads(refused.body)
+            except ValueError:
+                raise refused from None
