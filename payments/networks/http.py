@@ -1,18 +1,83 @@
-"""HTTP to a node: one deadline for the whole answer, and every failure as one of two kinds."""
+"""HTTP to a node: one deadline for the whole answer, and every failure as one of two kinds.
 
+A deadline of `requests` begins anew with each byte that comes. So the body is read against the clock, and while the
+head is read a timer stands by that cuts the connection.
+"""
+
+import socket
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 import requests
 import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from .base import BadAnswer, Unavailable
 
 CHUNK = 1 << 18
 LARGEST_ANSWER = 1 << 28  # 256 MiB: a block is far smaller, a broken node must not fill the memory
+
+
+class _Timed:
+    """Mixed into a connection: its answer's head must come within `timeout` seconds in all."""
+
+    sock: Any
+    timeout: Any
+
+    def getresponse(self) -> Any:
+        cut = threading.Timer(self.timeout, _cut, [self.sock]) if isinstance(self.timeout, (int, float)) else None
+        if cut:
+            cut.daemon = True
+            cut.start()
+        try:
+            return super().getresponse()  # type: ignore[misc]
+        finally:
+            if cut:
+                cut.cancel()
+
+
+def _cut(connection: Any) -> None:
+    """End a connection that another thread reads from. Below TLS, whose own shutdown would wait for that thread."""
+    if connection is not None:
+        with suppress(OSError):
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+class _Plain(_Timed, HTTPConnection): ...
+
+
+class _Secure(_Timed, HTTPSConnection): ...
+
+
+class _PlainPool(HTTPConnectionPool):
+    ConnectionCls = _Plain
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _Secure
+
+
+class TimedAdapter(HTTPAdapter):
+    """Makes connections that keep the deadline also while the head of an answer is read."""
+
+    def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
+        super().init_poolmanager(*arguments, **named)
+        self.poolmanager.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
+
+
+def timed_session() -> requests.Session:
+    """Return a session whose connections keep the deadline from the first byte on."""
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, TimedAdapter())
+    return session
 
 
 class HttpStatus(Unavailable):
@@ -37,7 +102,7 @@ class Http:
         self.node = f"The {name} node at {parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         self.timeout = timeout
         self.url = url
-        self._session = requests.Session()
+        self._session = timed_session()
         self._session.headers.update(headers or {})
 
     def get(self, path: str = "") -> Any:

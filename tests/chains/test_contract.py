@@ -238,7 +238,7 @@ class EsploraWorld(UtxoWorld):
         return UtxoNode(bitcoin(), f"esplora+{server.url}", MAIN_KEYS["bitcoin"])
 
 
-WORLDS: dict[str, tuple[Callable[..., World], tuple[str, ...]]] = {
+WORLDS: dict[str, tuple[type[World], tuple[str, ...]]] = {
     "anvil": (AnvilWorld, ("anvil", "payer", "ethereum", "other_anvil")),
     "bitcoind": (UtxoWorld, ("bitcoind", "start_utxo")),
     "litecoind": (UtxoWorld, ("litecoind", "start_utxo")),
@@ -249,13 +249,17 @@ WORLDS: dict[str, tuple[Callable[..., World], tuple[str, ...]]] = {
 NAMES = ["simulated", *(pytest.param(name, marks=pytest.mark.chains) for name in WORLDS)]
 # Of networks that are read block by block, with blocks that may be replaced: all but the last.
 by_blocks = pytest.mark.parametrize("world", NAMES[:-1], indirect=True)
+# Of networks whose pool is read.
+POOLS = ["simulated", *(pytest.param(n, marks=pytest.mark.chains) for n, (made, _) in WORLDS.items() if made.has_pool)]
+with_pool = pytest.mark.parametrize("world", POOLS, indirect=True)
 
 
 @pytest.fixture(params=NAMES)
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     if request.param == "simulated":
         return SimulatedWorld(tmp_path)
-    make, fixtures = WORLDS[request.param]
+    made, fixtures = WORLDS[request.param]
+    make: Callable[..., World] = made
     return make(*(request.getfixturevalue(name) for name in fixtures))
 
 
@@ -464,10 +468,9 @@ def test_confirm_answers_in_order_and_reads_everything_again(world: Any, watch: 
     assert world.node.confirm([]) == []
 
 
+@with_pool
 def test_a_payment_in_the_pool_is_told_until_it_is_in_a_block(world: Any, watch: Watch, address: str) -> None:
-    """Where the pool can be seen: again and again, since what a pass told may not have been kept."""
-    if not world.has_pool:
-        pytest.skip("this network's pool is not read")
+    """Again and again, since what a pass told may not have been kept."""
     txid = world.pay(address, 7 * world.unit)
     for _ in range(2):
         (transfer,) = watch.once().transfers
