@@ -22,6 +22,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from .base import BadAnswer, Unavailable
 
 CHUNK = 1 << 18
+GRACE = 1.1  # a node that is silent is told from one that drips: the socket's own deadline comes first
 LARGEST_ANSWER = 1 << 28  # 256 MiB: a block is far smaller, a broken node must not fill the memory
 
 
@@ -32,7 +33,8 @@ class _Timed:
     timeout: Any
 
     def getresponse(self) -> Any:
-        cut = threading.Timer(self.timeout, _cut, [self.sock]) if isinstance(self.timeout, (int, float)) else None
+        seconds = self.timeout * GRACE if isinstance(self.timeout, (int, float)) else None
+        cut = threading.Timer(seconds, _cut, [self.sock]) if seconds else None
         if cut:
             cut.daemon = True
             cut.start()
