@@ -6,17 +6,29 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
+from django.http import Http404
 from django.utils import timezone
 
+from accounts.models import User
 from balance.queries import available_cents
 from money.usd import localised
+from orders import numbers
 from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, RateSample, ReservedAddress
+from .models import (
+    Allocation,
+    ChainTransfer,
+    NetworkCursor,
+    PaymentIntent,
+    Purpose,
+    RateSample,
+    ReservedAddress,
+    TopUp,
+)
 from .networks.base import Held
-from .registry import Method, families, methods
+from .registry import Method, families, method_name, methods
 
 Status = ChainTransfer.Status
 CHUNK = 5000  # addresses in one look-up
@@ -119,20 +131,64 @@ def credited_cents(intents: Iterable[PaymentIntent], *, willing: bool = False) -
     return sum(row.usd_cents for row in rows if not willing or row.intent.pay_if_late or not row.market_amount)
 
 
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is left to pay of an order or a top-up, in cents: `credited` by its own instructions, `available` in the
+    customer's balance. Of an order counts what the customer still has (BAL-3); a top-up spends nothing."""
+
+    total: int
+    credited: int
+    available: int
+    for_order: bool
+
+    @property
+    def counted(self) -> int:
+        """What of the credit counts."""
+        return min(self.credited, self.available) if self.for_order else self.credited
+
+    @property
+    def rest(self) -> int:
+        """What is left; may be zero or less."""
+        return self.total - self.counted
+
+    @property
+    def spent(self) -> int:
+        """What was credited for the order and is not in the balance any more."""
+        return self.credited - self.counted
+
+    @property
+    def covered(self) -> bool:
+        """Whether the balance pays the order now."""
+        return self.for_order and self.available >= self.total
+
+
+def remainder(purpose: Purpose) -> Remainder:
+    return Remainder(
+        total=purpose.total_cents,
+        credited=credited_cents(purpose.intents.all()),
+        available=available_cents(purpose.customer),
+        for_order=isinstance(purpose, Order),
+    )
+
+
 def rest_cents(order: Order) -> int:
-    """Return what is left to pay of an order: its total less what its own instructions credited, as far as the customer
-    still has it (BAL-3). May be zero or less."""
-    own = credited_cents(order.intents.all())
-    return order.total_cents - min(own, available_cents(order.customer)) if own else order.total_cents
+    """Return what is left to pay of an order; may be zero or less."""
+    return remainder(order).rest
+
+
+def own_topup(customer: User, number: str) -> TopUp:
+    """Return the customer's top-up with this number, typed in any way; 404 for a wrong one and for anybody else's."""
+    symbols = numbers.read(number, settings.TOPUP_NUMBER_PREFIX)
+    topup = TopUp.objects.filter(customer=customer, symbols=symbols or "").first()
+    if topup is None:
+        raise Http404("no such top-up")
+    topup.customer = customer  # no query for whom we know
+    return topup
 
 
 def can_be_valued(transfer: ChainTransfer) -> bool:
     """Tell whether a transfer is of an asset that we know the price of."""
     return any(known.code == transfer.method for known in methods())
-
-
-def method_name(method: Method) -> str:
-    return f"{method.asset.symbol} ({method.family.name})"
 
 
 def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
