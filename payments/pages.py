@@ -147,7 +147,7 @@ class IntentPage:
     @property
     def rate_text(self) -> str:
         """USD for one whole coin, as promised."""
-        return plain(self.intent.rate_e8 // 10**6, 2)
+        return plain(self.intent.rate_e8, 8)
 
     @property
     def markup_percent(self) -> str:

@@ -7,7 +7,8 @@ from typing import cast
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
 from accounts.models import User
@@ -20,14 +21,27 @@ from .models import ChainTransfer, HandSettlement, PaymentIntent, Purpose, TopUp
 from .registry import method, method_name
 
 Kind = Movement.Kind
+# What a movement was when nothing tells what it is about.
+WORDS = {
+    Kind.TRANSFER: _("Transfer received"),
+    Kind.TOLERANCE: _("Shortfall within the tolerance, given by us"),
+    Kind.CAPTURE: _("Order paid"),
+    Kind.RETURN: _("Order given back, its sum moved to the balance"),
+    Kind.ADJUSTMENT: _("Adjustment by an operator"),
+    Kind.REVERSAL: _("Credit taken back"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a movement was, in words, and the page that tells more ("" if there is none)."""
+    """What a movement was, in words; the order or top-up that it is about, and the page that tells more: "" if none."""
 
-    words: str
+    words: "str | Promise"
+    about: "str | Promise" = ""
     url: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.about}" if self.about else str(self.words)
 
 
 def lines_of(movements: Iterable[Movement]) -> dict[int, Line]:
@@ -39,8 +53,8 @@ def lines_of(movements: Iterable[Movement]) -> dict[int, Line]:
 
 def subject(movement: Movement) -> tuple[str, str]:
     """Return what a reference names: ("transfer", "17") of "transfer:17:1"."""
-    noun, _, rest = movement.reference.partition(":")
-    return noun, rest.partition(":")[0]
+    parts = movement.reference.split(":")
+    return parts[0], parts[1] if len(parts) > 1 else ""
 
 
 def named(movements: Iterable[Movement], noun: str) -> list[str]:
@@ -74,40 +88,35 @@ class Told:
         if transfer := self.transfers.get(key) if noun == "transfer" else None:
             return transfer_line(movement, transfer)
         if intent := self.intents.get(key) if noun == "intent" else None:
-            words = _("Shortfall within the tolerance, given by us for %(purpose)s")
-            return Line(words % {"purpose": name_of(intent.purpose)}, intent_url(intent))
+            return Line(WORDS[Kind.TOLERANCE], name_of(intent.purpose), intent_url(intent))
         if order := self.orders.get(key) if noun == "order" else None:
-            given_back = movement.kind == Kind.RETURN
-            words = _("%(purpose)s given back: its sum is in the balance") if given_back else _("%(purpose)s paid")
-            return Line(words % {"purpose": name_of(order)}, order.get_absolute_url())
+            return Line(WORDS[Kind(movement.kind)], name_of(order), order.get_absolute_url())
         if hand := self.hands.get(key) if noun == "hand" else None:
-            words = _("%(purpose)s settled by an operator") % {"purpose": name_of(hand.order)}
-            return Line(words, hand.order.get_absolute_url())
-        return Line(_("Adjustment by an operator") if movement.kind == Kind.ADJUSTMENT else movement.get_kind_display())
+            return Line(_("Settled by an operator"), name_of(hand.order), hand.order.get_absolute_url())
+        return Line(WORDS[Kind(movement.kind)])
 
 
 def transfer_line(movement: Movement, transfer: ChainTransfer) -> Line:
     """Return the line of a credit, or of its mirror once the network took the transfer back."""
-    facts = {"asset": asset_of(transfer), "purpose": name_of(transfer.intent.purpose)}
     words = (
-        _("%(asset)s for %(purpose)s taken back by the network, so its credit is taken back too")
+        _("%(asset)s taken back by the network, so its credit is taken back too")
         if movement.kind == Kind.REVERSAL
-        else _("%(asset)s received for %(purpose)s")
+        else _("%(asset)s received")
     )
-    return Line(words % facts, intent_url(transfer.intent))
+    return Line(words % {"asset": asset_of(transfer)}, name_of(transfer.intent.purpose), intent_url(transfer.intent))
 
 
 def asset_of(transfer: ChainTransfer) -> str:
     try:
         return method_name(method(transfer.method))
     except KeyError:
-        return _("A token")
+        return str(_("A token"))
 
 
 def name_of(purpose: Purpose) -> str:
     """Write what money was for: "order GL-7K3M-9QX2"."""
     words = _("top-up %(number)s") if isinstance(purpose, TopUp) else _("order %(number)s")
-    return words % {"number": purpose.number}
+    return str(words % {"number": purpose.number})
 
 
 def intent_url(intent: PaymentIntent) -> str:
@@ -126,4 +135,4 @@ def download(request: HttpRequest) -> HttpResponse:
 
 def words_of(movements: Iterable[Movement]) -> Iterator[tuple[int, str]]:
     for pk, line in lines_of(movements).items():
-        yield pk, line.words
+        yield pk, str(line)

@@ -70,6 +70,9 @@ def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
         return NextStep(
             "waiting", _("Your payment instructions are ready."), "", url, _("Open the payment instructions")
         )
+    if payment == "part":
+        text = _("Pay the rest from your balance, if it covers it, or ask for instructions for the rest.")
+        return NextStep("attention", _("Money for this order is in your balance."), text)
     if payment == "help":
         text = _("Your money is kept. You need not do anything meanwhile.")
         return NextStep("attention", _("A person is looking at your payment."), text)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from django import template
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from balance.queries import Row
@@ -41,6 +42,9 @@ def payment_fact(order: Order, pages: list[IntentPage]) -> Word:
         for page in pages:
             if page.word.code == code:
                 return page.word
+    if any(page.word.code in ("credited", "late") for page in pages):
+        text = _("What arrived is in your balance. It did not pay the order by itself.")
+        return Word("part", _("not paid, money in the balance"), "attention", text)
     return payment_word(order)
 
 
