@@ -30,6 +30,7 @@ from .words import Progress, Waits, intent_word, may_send
 SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 Status, Settlement = ChainTransfer.Status, PaymentIntent.Settlement
+COMING = ("seen", "confirming", "second", "band")
 CREDITED = (Settlement.SETTLED, Settlement.CREDITED, Settlement.REVERSED)
 
 
@@ -266,6 +267,7 @@ def panel_of(purpose: Purpose, pages: list[IntentPage]) -> dict[str, object]:
         "pages": pages,
         "left": remainder(purpose) if purpose.is_payable else None,
         "choose_url": choose_url(purpose),
+        "coming": any(page.word.code in COMING for page in pages),
         "has_receipt": credited or purpose.settled_at is not None or purpose.state == Order.State.RETURNED,
     }
 

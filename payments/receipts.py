@@ -137,6 +137,11 @@ class Totals:
         return self.credited + self.tolerance + self.by_hand + self.from_balance
 
     @property
+    def kept(self) -> int:
+        """What transfers were credited with and the network did not take back."""
+        return self.credited - self.reversed
+
+    @property
     def to_balance(self) -> int:
         return self.arrived - self.paid - self.reversed
 

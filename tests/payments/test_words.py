@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from orders.models import Order
 from payments.models import ChainTransfer, PaymentIntent, ReservedAddress, TopUp
 from payments.networks.ethereum import Ethereum
 from payments.pages import IntentPage, qr_of
@@ -18,7 +19,7 @@ USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 
 def intent(**columns: Any) -> PaymentIntent:
     facts: dict[str, Any] = {
-        "order_id": 1,
+        "order": Order(pk=1),
         "method": "eth",
         "network": "ethereum",
         "usd_cents": 10_000,
@@ -78,6 +79,17 @@ def test_final_money_says_what_it_still_waits_for() -> None:
     assert code(late, transfer("final"), waits=Waits(band_until=NOW + timedelta(minutes=45)), late=20) == "band"
 
 
+@pytest.mark.parametrize(("usd_cents", "expected"), [(200_000, "second"), (50_000, "confirming")])
+def test_a_large_transfer_waits_for_the_second_provider_where_there_is_one(
+    settings: Any, usd_cents: int, expected: str
+) -> None:
+    settings.NETWORKS_KIND, settings.ETHEREUM_SECOND_URL = "real", "http://127.0.0.1:1"
+    shown = page(0, usd_cents=usd_cents, amount=10**15)
+    shown.transfers.append(transfer("final", network="ethereum", confirmations=12))
+    shown.intent.funding = "covered"
+    assert shown.word.code == expected
+
+
 def test_the_time_of_the_decision_is_said_with_its_zone() -> None:
     word = intent_word(
         intent(quote="expired", late=True),
@@ -113,12 +125,13 @@ def test_a_top_up_has_one_word(state: str, intents: list[dict[str, Any]], expect
     assert topup_word(topup, [intent(**columns) for columns in intents]).code == expected
 
 
-def page(asset: int) -> IntentPage:
+def page(asset: int, **columns: Any) -> IntentPage:
     """Return the page of instructions on the real Ethereum, for its coin (0) or its first token (1)."""
     family = Ethereum(chain_id=1, usdt_contract=USDT)
     method = Method(family, family.assets[asset])
     address = ReservedAddress(address="0x" + "ab" * 20)
-    return IntentPage(intent(method=method.code, amount=5_000_000, address=address), method, [], None, NOW)
+    facts = {"method": method.code, "amount": 5_000_000, "address": address}
+    return IntentPage(intent(**facts | columns), method, [], None, NOW)
 
 
 @pytest.mark.cases
