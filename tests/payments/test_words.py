@@ -7,6 +7,7 @@ import pytest
 
 from orders.models import Order
 from payments.models import ChainTransfer, PaymentIntent, ReservedAddress, TopUp
+from payments.networks.base import Asset
 from payments.networks.ethereum import Ethereum
 from payments.pages import IntentPage, qr_of
 from payments.path import steps
@@ -125,9 +126,16 @@ def test_a_top_up_has_one_word(state: str, intents: list[dict[str, Any]], expect
     assert topup_word(topup, [intent(**columns) for columns in intents]).code == expected
 
 
-def page(asset: int, **columns: Any) -> IntentPage:
+class Eager(Ethereum):
+    """A network that would put the full request of a token into its QR code."""
+
+    def payment_uri(self, address: str, asset: Asset, amount: int) -> str:
+        return self.wallet_uri(address, asset, amount) or super().payment_uri(address, asset, amount)
+
+
+def page(asset: int, kind: type[Ethereum] = Ethereum, **columns: Any) -> IntentPage:
     """Return the page of instructions on the real Ethereum, for its coin (0) or its first token (1)."""
-    family = Ethereum(chain_id=1, usdt_contract=USDT)
+    family = kind(chain_id=1, usdt_contract=USDT)
     method = Method(family, family.assets[asset])
     address = ReservedAddress(address="0x" + "ab" * 20)
     facts = {"method": method.code, "amount": 5_000_000, "address": address}
@@ -145,3 +153,4 @@ def test_the_code_of_a_token_is_the_bare_address_and_the_full_request_stands_apa
     assert token.wallet_qr() == qr_of(token.wallet_text) != token.qr()
     assert coin.payment_link == coin.payment_text == f"ethereum:{coin.address_text}@1?value=5000000"
     assert coin.wallet_text == ""
+    assert page(1, Eager).payment_link == ""  # a link that opens a wallet is for coins only
