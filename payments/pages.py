@@ -27,7 +27,7 @@ from .rules import Rules, rules_of
 from .standing import FAIR_BAND, Promise
 from .words import Progress, Waits, intent_word, may_send
 
-SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
+SOURCES = {"fixed": _("the operator"), "coingecko": "CoinGecko"}  # the others write their name with one capital
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 Status, Settlement = ChainTransfer.Status, PaymentIntent.Settlement
 COMING = ("seen", "confirming", "second", "band")
@@ -147,8 +147,9 @@ class IntentPage:
 
     @property
     def rate_text(self) -> str:
-        """USD for one whole coin, as promised."""
-        return plain(self.intent.rate_e8, 8)
+        """USD for one whole coin, as promised: cents, and millionths of a coin that costs less than ten dollars."""
+        rate = self.intent.rate_e8
+        return plain(rate // 10**2, 6) if rate < 10**9 else plain(rate // 10**6, 2)
 
     @property
     def markup_percent(self) -> str:
@@ -162,7 +163,7 @@ class IntentPage:
     @property
     def sources(self) -> str:
         """Who said the price (PAY-2)."""
-        return ", ".join(str(SOURCES.get(sample["source"], sample["source"])) for sample in self.samples)
+        return ", ".join(source_name(sample["source"]) for sample in self.samples)
 
     @property
     def rate_at(self) -> datetime | None:
@@ -245,6 +246,11 @@ class IntentPage:
 
     def wallet_qr(self) -> SafeString:
         return qr_of(self.wallet_text)
+
+
+def source_name(source: str) -> str:
+    """Write the name of a price's source."""
+    return str(SOURCES.get(source, source.capitalize()))
 
 
 def qr_of(text: str) -> SafeString:

@@ -5,7 +5,7 @@ no chain library is loaded anywhere else.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
@@ -17,13 +17,16 @@ from .networks.base import Asset, Family, Node
 from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
+from .networks.solana import Solana
+from .networks.tron import Tron
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
     """How a real network is made: its pure half, its node half by dotted path, and the names of the settings for both.
 
-    `options` are arguments of the pure half: name → setting.
+    `options` are arguments of the pure half: name → setting. `node_options` are arguments of the node half, for the
+    first node alone: what one provider gave is no other's.
     """
 
     family: Callable[..., Family]
@@ -32,6 +35,7 @@ class Real:
     key: str
     second: str
     options: Mapping[str, str]
+    node_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_node(self) -> bool:
@@ -54,6 +58,23 @@ REAL = {
             "usdt_contract": "USDT_ETHEREUM_CONTRACT",
             "usdc_contract": "USDC_ETHEREUM_CONTRACT",
         },
+    ),
+    "tron": Real(
+        Tron,
+        "payments.networks.tron_node.TronNode",
+        "TRON_RPC_URL",
+        "TRON_XPUB",
+        "TRON_SECOND_URL",
+        {"usdt_contract": "USDT_TRON_CONTRACT"},
+        {"api_key": "TRON_API_KEY"},
+    ),
+    "solana": Real(
+        Solana,
+        "payments.networks.solana_node.SolanaNode",
+        "SOLANA_RPC_URL",
+        "SOLANA_KEY",
+        "SOLANA_SECOND_URL",
+        {"cluster": "SOLANA_CLUSTER"},
     ),
 }
 SIMULATED_NODE = "payments.networks.simulated_node.SimulatedNode"
@@ -127,23 +148,36 @@ def simulated_chain(network: str) -> SimulatedChain:
 
 def node(network: str) -> Node:
     """Return the half that talks to the network's node. Workers only."""
-    family = families()[network]
     if is_simulated():
-        simulated = import_string(SIMULATED_NODE)
-        return cast(Node, simulated(family, simulated_chain(network).path, str(Installation.objects.get().identity)))
+        return simulated_node(network)
     real = REAL[network]
-    return cast(Node, import_string(real.node)(family, getattr(settings, real.url), getattr(settings, real.key)))
+    options = {name: getattr(settings, setting) for name, setting in real.node_options.items()}
+    return real_node(network, real.url, **options)
 
 
 def has_second_provider(network: str) -> bool:
-    """Tell whether a second provider is configured."""
-    return not is_simulated() and bool(getattr(settings, REAL[network].second))
+    """Tell whether there is a second provider."""
+    if is_simulated():
+        return simulated_chain(network).second_mood() != "none"
+    return bool(getattr(settings, REAL[network].second))
 
 
 def second_provider(network: str) -> Node | None:
-    """Return the node of the second provider, which confirms large transfers; none if the settings name none."""
+    """Return the node of the second provider, which confirms large transfers; none if there is none. Workers only."""
     if not has_second_provider(network):
         return None
+    return simulated_node(network, second=True) if is_simulated() else real_node(network, REAL[network].second)
+
+
+def simulated_node(network: str, *, second: bool = False) -> Node:
+    made = import_string(SIMULATED_NODE)
+    identity = str(Installation.objects.get().identity)
+    return cast(Node, made(families()[network], simulated_chain(network).path, identity, second=second))
+
+
+def real_node(network: str, url: str, **options: str) -> Node:
+    """Return a node half at the address that the setting `url` holds."""
     real = REAL[network]
-    made = import_string(real.node)(families()[network], getattr(settings, real.second), getattr(settings, real.key))
+    key = getattr(settings, real.key)
+    made = import_string(real.node)(families()[network], getattr(settings, url), key, **options)
     return cast(Node, made)

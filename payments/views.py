@@ -21,7 +21,7 @@ from orders.queries import own_order
 
 from . import queries
 from .actions import intents
-from .errors import NotPayable, TooSmall
+from .errors import NotNow, NotPayable, TooSmall
 from .forms import ChooseForm
 from .models import PaymentIntent, Purpose, TopUp
 from .pages import history_mark, page_of, pages_of, panel_of
@@ -45,17 +45,17 @@ def offer_methods(request: HttpRequest, purpose: Purpose) -> HttpResponse:
     if not purpose.is_payable:
         messages.info(request, str(NotPayable()))
         return redirect(purpose)
-    form, refusal = ChooseForm(request.POST if request.method == "POST" else None), ""
+    form, refusal, status = ChooseForm(request.POST if request.method == "POST" else None), "", 200
     if form.is_bound:
         try:
             if form.is_valid():
                 made = opened(purpose, actor=cast(User, request.user), **form.cleaned_data)
                 return redirect("payments:intent", made.pk)
-            refusal = _("Choose one of the methods shown.")
+            refusal, status = _("Choose one of the methods shown."), 409
         except Refused as error:
-            refusal = str(error)
+            refusal, status = str(error), 503 if isinstance(error, NotNow) else 409
     context = choices(purpose) | {"form": form, "form_key": uuid.uuid4(), "refusal": refusal}
-    return render(request, "payments/choose.html", context, status=409 if refusal else 200)
+    return render(request, "payments/choose.html", context, status=status)
 
 
 def opened(
@@ -74,12 +74,13 @@ def choices(purpose: Purpose) -> dict[str, object]:
     left = queries.remainder(purpose)
     offered = list(queries.offered_methods(max(left.rest, 1), timezone.now()))
     networks = Counter(one.method.asset.symbol for one in offered)
+    none = all(one.reason for one in offered)
     return {
         "purpose": purpose,
         "nav_area": "balance" if isinstance(purpose, TopUp) else "orders",
         "left": left,
         "methods": [choice_card(one, networks[one.method.asset.symbol]) for one in offered],
-        "too_small": all(isinstance(one.reason, TooSmall) for one in offered),
+        "too_small": none and any(isinstance(one.reason, TooSmall) for one in offered),
         "exchange_minutes": settings.INTENT_MINUTES["exchange"],
     }
 

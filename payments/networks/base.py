@@ -38,6 +38,7 @@ class Asset:
     stable: bool  # stablecoins have their own window and tolerance
     minimum_cents: int  # smallest intent in USD cents
     contract: str | None = None
+    minimum_amount: int = 0  # smallest intent in base units, where the network refuses to move less
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,10 @@ class Family(Protocol):
     @property
     def looks_per_pass(self) -> int:
         """Return how many addresses a pass can look at one by one; 0 where blocks tell everything."""
+
+    @property
+    def looks_decide(self) -> bool:
+        """Return whether an address that was not looked at was not watched: blocks tell nothing."""
 
     def finality(self, usd_cents: int) -> Finality:
         """Return what a transfer worth this much needs."""

@@ -151,6 +151,27 @@ class SimulatedChain:
         """Make the node reachable again."""
         self._note("down", "0")
 
+    def second_provider(self, mood: str) -> None:
+        """Let there be a second provider that "agrees", "disagrees" (knows nothing) or is "down"; "none": there is no
+        second one."""
+        self._note("second", mood)
+
+    def second_mood(self) -> str:
+        """Return what the second provider is like."""
+        with self._transaction("BEGIN") as connection:
+            row = connection.execute("SELECT value FROM facts WHERE name = 'second'").fetchone()
+        return str(row[0]) if row else "none"
+
+    def refuse_first(self, refused: bool) -> None:
+        """Let the first provider refuse to tell what is in blocks, as some refuse logs; the rest it answers."""
+        self._note("refused", "1" if refused else "0")
+
+    def first_is_refused(self) -> bool:
+        """Tell whether it does."""
+        with self._transaction("BEGIN") as connection:
+            row = connection.execute("SELECT value FROM facts WHERE name = 'refused'").fetchone()
+        return row is not None and row[0] == "1"
+
     def lag(self, n: int) -> None:
         """Let the node see the chain without its last `n` blocks."""
         self._note("lag", str(n))
@@ -200,8 +221,8 @@ class SimulatedChain:
         return self._sent("WHERE p.txid = ? ORDER BY p.rowid", txid)
 
     def spender(self, txid: str) -> str | None:
-        """Return the transaction that spends the same output as this one and is known to the node."""
-        found = self._sent("WHERE p.txid LIKE ? || '%' ORDER BY t.number DESC", txid[:SPENT])
+        """Return another transaction that spends the same output as this one and is known to the node."""
+        found = self._sent("WHERE p.txid LIKE ? || '%' AND p.txid <> ? ORDER BY t.number DESC", txid[:SPENT], txid)
         return found[0].txid if found else None
 
     def paid(self, addresses: Sequence[str]) -> set[str]:
@@ -242,7 +263,7 @@ class SimulatedChain:
 
     def _note(self, name: str, value: str) -> None:
         with self._writing() as connection:
-            connection.execute("UPDATE facts SET value = ? WHERE name = ?", [value, name])
+            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, value])
 
     def _send(self, payments: Sequence[tuple[str, Payment]], txid: str | None) -> str:
         with self._writing() as connection:

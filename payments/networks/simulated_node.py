@@ -41,13 +41,16 @@ OTHER_LOOK = ("sim", 40, BECH32)
 
 
 class SimulatedNode:
-    """Reads the chain at `path`; `identity` stands for the operator's public key."""
+    """Reads the chain at `path`; `identity` stands for the operator's public key. `second`: as the second provider."""
 
-    def __init__(self, family: Simulated, path: Path | str, identity: str, max_blocks: int = 500) -> None:
+    def __init__(
+        self, family: Simulated, path: Path | str, identity: str, max_blocks: int = 500, second: bool = False
+    ) -> None:
         self.family = family
         self.chain = SimulatedChain(path)
         self.identity = identity
         self.max_blocks = max_blocks
+        self.second = second
 
     def genesis(self) -> str:
         """Return the hash of the chain's first block."""
@@ -59,6 +62,8 @@ class SimulatedNode:
 
     def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
         """Read on from the cursor, and the pool; at most `max_blocks` blocks."""
+        if not self.second and self.chain.first_is_refused():
+            raise Unavailable("The first simulated provider refuses to tell what is in blocks.")
         genesis = self.genesis()
         check_genesis(self.family.name, cursor, genesis)
         head = self.head()
@@ -77,6 +82,11 @@ class SimulatedNode:
 
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
         """Read each transfer again."""
+        mood = self.chain.second_mood() if self.second else "agrees"
+        if mood == "down":
+            raise Unavailable("The second simulated provider does not answer.")
+        if mood == "disagrees":
+            return [None for _ in keys]
         head = self.head()
         return [self._confirm_one(key, head) for key in keys]
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as written
 from django.utils.translation import pgettext
 
-from payments.pages import SOURCES
+from payments.pages import source_name
 
 register = template.Library()
 
@@ -30,7 +30,4 @@ def offset(moment: datetime) -> str:
     return f"{moment:%:z}"
 
 
-@register.filter
-def source_name(source: str) -> str:
-    """Write the name of a price's source."""
-    return str(SOURCES.get(source, source))
+register.filter(source_name)
