@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import views, wallet
+from . import receipt_page, statement, topups, views, wallet
 
 app_name = "payments"
 urlpatterns = [
@@ -10,5 +10,12 @@ urlpatterns = [
     path("pay/<uuid:intent_id>/status/", views.status, name="status"),
     path("pay/<uuid:intent_id>/declare/", views.declare, name="declare"),
     path("pay/<uuid:intent_id>/cancel/", views.cancel, name="cancel"),
+    path("pay/<uuid:intent_id>/late/", views.choose_late, name="late"),
+    path("topups/", topups.make, name="make_topup"),
+    path("topups/<str:number>/", topups.detail, name="topup"),
+    path("topups/<str:number>/status/", topups.status, name="topup_status"),
+    path("topups/<str:number>/pay/", views.choose_topup, name="choose_topup"),
+    path("receipts/<str:number>/", receipt_page.receipt, name="receipt"),
+    path("balance/statement.csv", statement.download, name="statement_csv"),
     path("demo/wallet/", wallet.wallet, name="wallet"),
 ]
