@@ -325,5 +325,7 @@ SECOND_PERSON_ABOVE_CENTS = 50_000
 TOPUP_CENTS = (10_000, 50_000, 200_000, 1_000_000)
 # RESERVE_SIZE / RESERVE_LOW / RESERVE_EMPTY: ready addresses per network kept, alarm level, level of no new quotes.
 RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
+# INQUIRIES_PER_HOUR: questions of one customer to the payment doctor: each may ask every node, several times.
+INQUIRIES_PER_HOUR = 30
 # NETWORK_STALE_SECONDS: without a complete pass for this long a network takes no new instructions.
 NETWORK_STALE_SECONDS = 90

@@ -8,13 +8,15 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from accounts.models import User
 from balance.queries import available_cents
 from money.usd import localised
 from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, RateSample, ReservedAddress
+from .doctor import Stored
+from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
 from .networks.base import Held
 from .registry import Method, families, methods
 
@@ -205,3 +207,18 @@ def may_move(row: ChainTransfer) -> bool:
     intent, order = row.intent, row.intent.order
     told = order is not None and order.payment == Order.Payment.SEEN
     return told or (intent.ended_at is None and intent.funding != PaymentIntent.Funding.NONE)
+
+
+def stored_transfers(customer: User, network: str, **which: object) -> list[Stored]:
+    """Return the customer's own transfers of one transaction (`txid=`) or one promise (`intent=`), with what they were
+    credited with and whether a person looks at them. Other customers' are not read."""
+    rows = ChainTransfer.objects.filter(network=network, intent__customer=customer, **which).select_related("intent")
+    found = list(rows.order_by("pk"))
+    cents = dict(Allocation.objects.filter(transfer__in=found, live=True).values_list("transfer", "usd_cents"))
+    open_items = ReviewItem.objects.filter(transfer__in=found, decided_at=None)
+    reviewed = set(open_items.exclude(reason=ReviewItem.Reason.CLAIM).values_list("transfer", flat=True))
+    family = families()[network]
+    return [
+        Stored(row, family.finality(row.intent.usd_cents).confirmations, cents.get(row.pk), row.pk in reviewed)
+        for row in found
+    ]

@@ -6,8 +6,8 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
-from . import rates, watcher
-from .actions import reserve
+from . import answering, rates, watcher
+from .actions import inquiries, reserve
 from .actions.rates import record_samples
 from .models import NetworkCursor
 from .networks.base import BadAnswer, Unavailable
@@ -58,3 +58,10 @@ def alarm_if_low(network: str) -> None:
 def mine_simulated() -> None:
     for network in families():
         simulated_chain(network).mine(waited=timedelta(seconds=settings.SIMULATED_BLOCK_SECONDS))
+
+
+@shared_task
+def answer_inquiries() -> None:
+    """Answer what customers ask the payment doctor. A page nudges it; the timer asks again."""
+    for inquiry_id in inquiries.due():
+        answering.answer(inquiry_id)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import views, wallet
+from . import inquiry_views, views, wallet
 
 app_name = "payments"
 urlpatterns = [
@@ -10,5 +10,9 @@ urlpatterns = [
     path("pay/<uuid:intent_id>/status/", views.status, name="status"),
     path("pay/<uuid:intent_id>/declare/", views.declare, name="declare"),
     path("pay/<uuid:intent_id>/cancel/", views.cancel, name="cancel"),
+    path("sent/", inquiry_views.doctor, name="doctor"),
+    path("sent/<uuid:inquiry_id>/", inquiry_views.inquiry, name="inquiry"),
+    path("sent/<uuid:inquiry_id>/status/", inquiry_views.inquiry_status, name="inquiry-status"),
+    path("sent/<uuid:inquiry_id>/claim/", inquiry_views.inquiry_claim, name="inquiry-claim"),
     path("demo/wallet/", wallet.wallet, name="wallet"),
 ]
