@@ -48,14 +48,13 @@ def last_sample_at(symbol: str) -> datetime | None:
     return newest.received_at if newest else None
 
 
-def issued_among(network: str, addresses: Iterable[str]) -> set[str]:
-    """Return which of these addresses were ever given to a customer. Cost does not grow with their number in all."""
+def ours_among(network: str, addresses: Iterable[str]) -> set[str]:
+    """Return which of these addresses are ours, also those that nobody was given yet: after a restored back-up somebody
+    may have been. Cost does not grow with their number in all."""
     wanted = list(set(addresses))
     found: set[str] = set()
     for start in range(0, len(wanted), CHUNK):
-        rows = ReservedAddress.objects.filter(
-            network=network, address__in=wanted[start : start + CHUNK], issued_at__isnull=False
-        )
+        rows = ReservedAddress.objects.filter(network=network, address__in=wanted[start : start + CHUNK])
         found.update(rows.values_list("address", flat=True))
     return found
 

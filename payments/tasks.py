@@ -36,9 +36,10 @@ def sample_rates() -> None:
 
 @shared_task
 def fill_reserves() -> None:
+    """Fill each reserve once a quarter of it is used: each filling asks a node for histories, which may take long."""
     for network in families():
         try:
-            watcher.fill_reserve(network, settings.RESERVE_SIZE)
+            watcher.fill_reserve(network, settings.RESERVE_SIZE, least=settings.RESERVE_SIZE * 3 // 4)
         except (Unavailable, BadAnswer) as error:
             log.warning("address reserve of %s: %s", network, error)
         alarm_if_low(network)
