@@ -26,6 +26,8 @@ FIELD_KEYS = env.list("FIELD_KEYS", default=[]) or [local_secret(DATA_DIR, "fiel
 # ADDRESS_SEAL_KEY: signs each reserved address, so that a changed database row is noticed. Not SECRET_KEY: a leak of
 # one must not give the other.
 ADDRESS_SEAL_KEY = env.str("ADDRESS_SEAL_KEY", default="") or local_secret(DATA_DIR, "address_seal_key")
+# RECEIPT_KEYS: sign receipts. The first signs, all public halves are published: put a new one in front to rotate.
+RECEIPT_KEYS = env.list("RECEIPT_KEYS", default=[]) or [local_secret(DATA_DIR, "receipt_key")]
 
 ALLOWED_HOSTS = [h.strip() for h in env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
