@@ -329,5 +329,7 @@ TOPUP_CENTS = (10_000, 50_000, 200_000, 1_000_000)
 RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
 # INQUIRIES_PER_HOUR: questions of one customer to the payment doctor: each may ask every node, several times.
 INQUIRIES_PER_HOUR = 30
+# RECONCILE_SECONDS: how often chain and books are compared: often enough to trust, seldom enough to cost nothing.
+RECONCILE_SECONDS = 3600
 # NETWORK_STALE_SECONDS: without a complete pass for this long a network takes no new instructions.
 NETWORK_STALE_SECONDS = 90

@@ -6,7 +6,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
-from . import answering, rates, watcher
+from . import answering, rates, reconciling, watcher
 from .actions import inquiries, reserve
 from .actions.rates import record_samples
 from .models import NetworkCursor
@@ -66,3 +66,14 @@ def answer_inquiries() -> None:
     """Answer what customers ask the payment doctor. A page nudges it; the timer asks again."""
     for inquiry_id in inquiries.due():
         answering.answer(inquiry_id)
+
+
+@shared_task
+def reconcile() -> None:
+    """Compare chain and books; what differs comes before a person."""
+    for network in families():
+        try:
+            reconciling.reconcile(network)
+        except Exception:  # what one network does must not keep the others waiting
+            log.exception("%s could not be reconciled", network)
+    reconciling.reconcile_ledger()

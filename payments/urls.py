@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import inquiry_views, receipt_views, views, wallet
+from . import inquiry_views, proof_views, receipt_views, views, wallet
 
 app_name = "payments"
 urlpatterns = [
@@ -14,6 +14,7 @@ urlpatterns = [
     path("sent/<uuid:inquiry_id>/", inquiry_views.inquiry, name="inquiry"),
     path("sent/<uuid:inquiry_id>/status/", inquiry_views.inquiry_status, name="inquiry-status"),
     path("sent/<uuid:inquiry_id>/claim/", inquiry_views.inquiry_claim, name="inquiry-claim"),
+    path("proof/", proof_views.proof, name="proof"),
     path("receipts/key/", receipt_views.receipt_key, name="receipt-key"),
     path("receipts/<str:number>/signed.json", receipt_views.receipt_json, name="receipt-json"),
     path("demo/wallet/", wallet.wallet, name="wallet"),

@@ -3,6 +3,7 @@
 from .decisions import HandSettlement, Inquiry, ReviewItem
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
 from .promises import PaymentIntent, Purpose, TopUp
+from .proof import Reconciliation
 from .transfers import Allocation, ChainTransfer, SpentOutput
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "PaymentIntent",
     "Purpose",
     "RateSample",
+    "Reconciliation",
     "ReservedAddress",
     "ReviewItem",
     "SpentOutput",
