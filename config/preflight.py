@@ -20,7 +20,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 
 from payments import installation
 from payments.models import Installation
-from payments.rates import fixed_prices
+from payments.rates import check_sources, fixed_prices
 from payments.registry import REAL, families, is_simulated, node, second_provider
 
 PROBE_BYTES = 4 << 20  # with less room than this the first migration and the static files already fail half way
@@ -160,6 +160,7 @@ def own_values() -> None:
     except ValueError as error:
         names = ", ".join(setting for real in REAL.values() for setting in real.options.values())
         raise CannotStart(f"The settings of the networks ({names}) are wrong: {error}") from error
+    check_sources()
 
 
 def same_kind() -> None:

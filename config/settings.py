@@ -289,19 +289,49 @@ USDT_ETHEREUM_CONTRACT = env.str("USDT_ETHEREUM_CONTRACT", default="0xdAC17F958D
 USDC_ETHEREUM_CONTRACT = env.str("USDC_ETHEREUM_CONTRACT", default="0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48")
 # ETHEREUM_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
 ETHEREUM_SECOND_URL = env.str("ETHEREUM_SECOND_URL", default="")
+# SOLANA_RPC_URL: the JSON-RPC endpoint of your Solana node, used by workers only. It must keep transaction history.
+SOLANA_RPC_URL = env.str("SOLANA_RPC_URL", default="")
+# SOLANA_CLUSTER: the cluster the node must be on: mainnet, devnet, or local (any).
+SOLANA_CLUSTER = env.str("SOLANA_CLUSTER", default="mainnet")
+# SOLANA_KEY: your *public* key, from which addresses are made, or file:/path of a list of addresses; only the worker
+# needs it.
+SOLANA_KEY = env.str("SOLANA_KEY", default="")
+# SOLANA_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+SOLANA_SECOND_URL = env.str("SOLANA_SECOND_URL", default="")
 # SIMULATED_BLOCK_SECONDS: the simulated chain mines a block this often: quick enough to watch, slow enough to follow.
 SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 # WATCH_SECONDS: how often a worker reads each network. Shorter than any block time here.
 WATCH_SECONDS = env.float("WATCH_SECONDS", default=1.0 if NETWORKS_KIND == "simulated" else 4.0)
 # DEMO_RATES: what the demo's money is worth. Round numbers, so that everybody sees that they are made up.
 DEMO_RATES = {"BTC": "100000", "LTC": "100", "ETH": "3000", "USDT": "1", "USDC": "1", "TRX": "0.25", "SOL": "200"}
-# FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1". The demo has prices; a real installation must say its own.
+# FIXED_RATES: USD per whole coin, e.g. "ETH=3000,USDT=1", for RATE_SOURCES=fixed: the demo, private chains.
 FIXED_RATES = env.dict("FIXED_RATES", default=DEMO_RATES if NETWORKS_KIND == "simulated" else {})
-# RATE_QUORUM: how many independent sources must be live for a quote. One while the only source is the operator.
-RATE_QUORUM = 1
+# RATE_SOURCES: who is asked for prices (payments/rates/table.py), or "fixed" alone: then the operator says them.
+RATE_SOURCES = env.list(
+    "RATE_SOURCES",
+    default=["fixed"] if NETWORKS_KIND == "simulated" else ["kraken", "coinbase", "bitstamp", "bitfinex", "coingecko"],
+)
+# RATE_QUORUM: how many sources must agree for a quote: two, so that no single one makes a price. The operator may.
+RATE_QUORUM = 1 if RATE_SOURCES == ["fixed"] else 2
+# RATE_APART_BASIS_POINTS: a source further from the median than this does not count: markets differ by far less.
+RATE_APART_BASIS_POINTS = 200
+# RATE_SANE_RANGE: USD for a whole coin, lowest and highest. A price outside is a fault (a 1 that stands for "none",
+# cents for dollars, another coin) and never counts. Wide: some ten times beyond what each coin cost in its last years.
+RATE_SANE_RANGE = {
+    "BTC": ("1000", "10000000"),
+    "LTC": ("5", "10000"),
+    "ETH": ("50", "100000"),
+    "USDT": ("0.5", "2"),
+    "USDC": ("0.5", "2"),
+    "TRX": ("0.01", "10"),
+    "SOL": ("2", "20000"),
+}
+# STABLE_RANGE: a stablecoin worth less or more USD than this is on the move: no new promises in it.
+STABLE_RANGE = ("0.98", "1.02")
 # RATE_MAX_AGE_SECONDS: an older price gives no quote.
 RATE_MAX_AGE_SECONDS = 120
-# RATE_SAMPLE_SECONDS: how often each source is asked.
+# RATE_SAMPLE_SECONDS: how often each source is asked: several times within RATE_MAX_AGE_SECONDS, and no more than free
+# public addresses allow.
 RATE_SAMPLE_SECONDS = 20
 # MARKUP_BASIS_POINTS: added to the price of volatile and stable assets, printed on the page.
 MARKUP_BASIS_POINTS = {"volatile": 100, "stable": 30}

@@ -17,6 +17,7 @@ from .models import (
     NetworkCursor,
     PaymentIntent,
     RateSample,
+    RateSourceHealth,
     Reconciliation,
     ReservedAddress,
     ReviewItem,
@@ -75,6 +76,11 @@ class RateSampleAdmin(ReadOnlyAdmin):
     list_display = ("received_at", "source", "symbol", "price_e8")
     list_filter = ("source", "symbol")
     show_full_result_count = False
+
+
+@admin.register(RateSourceHealth)
+class RateSourceHealthAdmin(ReadOnlyAdmin):
+    list_display = ("source", "last_success_at", "error", "error_at", "unpriced")
 
 
 @admin.register(ReviewItem)

@@ -14,7 +14,11 @@ def clock(moment: datetime) -> str:
     return f"{written(moment.astimezone(UTC), pgettext('date format', 'j M Y, H:i'))} UTC"
 
 
-class NoRate(Refused):
+class NotNow(Refused):
+    """It is our side that can't promise anything at the moment; nothing that the customer chose is wrong."""
+
+
+class NoRate(NotNow):
     def __init__(self, symbol: str, last: datetime | None) -> None:
         super().__init__(
             _("No current price of %(symbol)s is known; the last is from %(time)s. Your order is kept: try again soon.")
@@ -24,7 +28,17 @@ class NoRate(Refused):
         )
 
 
-class NoAddress(Refused):
+class Depegged(NotNow):
+    """A stablecoin that is not worth about a dollar: its price may be another one before the payment is final."""
+
+    def __init__(self, symbol: str, price: str) -> None:
+        super().__init__(
+            _("%(symbol)s trades at %(price)s, too far from one dollar to be accepted now. Choose another method.")
+            % {"symbol": symbol, "price": price}
+        )
+
+
+class NoAddress(NotNow):
     def __init__(self, network: str) -> None:
         super().__init__(
             _("No receiving address on %(network)s is ready. Your order is kept: try again soon.")
@@ -41,7 +55,7 @@ class BrokenSeal(Refused):
         )
 
 
-class NetworkUnwatched(Refused):
+class NetworkUnwatched(NotNow):
     def __init__(self, network: str, since: datetime | None) -> None:
         super().__init__(
             _("We have not been able to watch %(network)s since %(time)s, so no new instructions are made on it.")

@@ -21,7 +21,7 @@ from .registry import Method, families
 from .registry import method as method_by_code
 from .words import Progress, intent_word, may_send
 
-SOURCES = {"fixed": _("the operator")}  # other sources are known by their own name
+SOURCES = {"fixed": _("the operator"), "coingecko": "CoinGecko"}  # the others write their name with one capital
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
 
 
@@ -102,8 +102,9 @@ class IntentPage:
 
     @property
     def rate_text(self) -> str:
-        """USD for one whole coin, as promised."""
-        return plain(self.intent.rate_e8 // 10**6, 2)
+        """USD for one whole coin, as promised: cents, and millionths of a coin that costs less than ten dollars."""
+        rate = self.intent.rate_e8
+        return plain(rate // 10**2, 6) if rate < 10**9 else plain(rate // 10**6, 2)
 
     @property
     def markup_percent(self) -> str:
@@ -117,7 +118,7 @@ class IntentPage:
     @property
     def sources(self) -> str:
         """Who said the price (PAY-2)."""
-        return ", ".join(str(SOURCES.get(sample["source"], sample["source"])) for sample in self.samples)
+        return ", ".join(str(SOURCES.get(sample["source"], sample["source"].capitalize())) for sample in self.samples)
 
     @property
     def rate_at(self) -> datetime | None:

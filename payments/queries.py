@@ -10,42 +10,72 @@ from django.utils import timezone
 
 from accounts.models import User
 from balance.queries import available_cents
+from money.units import plain
 from money.usd import localised
 from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
 from .doctor import Stored
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
+from .models import (
+    Allocation,
+    ChainTransfer,
+    LastRate,
+    NetworkCursor,
+    PaymentIntent,
+    RateSample,
+    ReservedAddress,
+    ReviewItem,
+)
 from .networks.base import Held
 from .registry import Method, families, methods
 
 Status = ChainTransfer.Status
 CHUNK = 5000  # addresses in one look-up
+NEAR = timedelta(minutes=5)  # so far from a block's time a price still counts as the market's of that time
 
 
 def price(symbol: str, now: datetime) -> quotes.Price | None:
-    """Return the current price of an asset, or none if too few sources are live."""
-    max_age = timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
-    rows = RateSample.objects.filter(symbol=symbol, received_at__gte=now - max_age).order_by("received_at")
-    samples = [quotes.Sample(row.source, row.price_e8, row.received_at) for row in rows]
-    return quotes.median(samples, now=now, max_age=max_age, quorum=settings.RATE_QUORUM)
+    """Return the current price of an asset, or none if too few sources are live and agree."""
+    guard = rate_guard(symbol)
+    return quotes.median(samples(symbol, now - guard.max_age, now + guard.max_age), guard, now=now)
 
 
 def price_near(symbol: str, moment: datetime, now: datetime) -> int | None:
-    """Return the market price for late money: the sample nearest to `moment` within 5 minutes, else today's price."""
-    window = timedelta(minutes=5)
-    rows = RateSample.objects.filter(symbol=symbol, received_at__range=(moment - window, moment + window))
-    nearest = min(rows, key=lambda row: abs(row.received_at - moment), default=None)
-    if nearest:
-        return nearest.price_e8
-    current = price(symbol, now)
-    return current.price_e8 if current else None
+    """Return the market price for late money: the price nearest to `moment` within 5 minutes, else today's price."""
+    guard = rate_guard(symbol)
+    known = samples(symbol, moment - NEAR - guard.max_age, moment + NEAR)
+    found = quotes.price_at(known, guard, moment=moment, window=NEAR) or price(symbol, now)
+    return found.price_e8 if found else None
 
 
-def last_sample_at(symbol: str) -> datetime | None:
-    newest = RateSample.objects.filter(symbol=symbol).order_by("-received_at").first()
-    return newest.received_at if newest else None
+def samples(symbol: str, since: datetime, until: datetime) -> list[quotes.Sample]:
+    rows = RateSample.objects.filter(symbol=symbol, received_at__range=(since, until))
+    return [quotes.Sample(*row) for row in rows.values_list("received_at", "source_at", "price_e8", "source")]
+
+
+def rate_guard(symbol: str) -> quotes.Guard:
+    """Return what a price of this asset must be. An asset without a sane range has no price."""
+    lowest, highest = settings.RATE_SANE_RANGE.get(symbol, ("1", "0"))
+    return quotes.Guard(
+        max_age=timedelta(seconds=settings.RATE_MAX_AGE_SECONDS),
+        quorum=settings.RATE_QUORUM,
+        lowest_e8=quotes.e8(lowest),
+        highest_e8=quotes.e8(highest),
+        apart_basis_points=settings.RATE_APART_BASIS_POINTS,
+    )
+
+
+def may_quote(stable: bool, price: quotes.Price) -> bool:
+    """Tell whether new promises may be made at a price: a stablecoin must be worth about a dollar."""
+    lowest, highest = settings.STABLE_RANGE
+    return not stable or quotes.e8(lowest) <= price.price_e8 <= quotes.e8(highest)
+
+
+def last_good_at(symbol: str) -> datetime | None:
+    """Return when promises could last be made in an asset."""
+    row = LastRate.objects.filter(pk=symbol).first()
+    return row.at if row else None
 
 
 def ours_among(network: str, addresses: Iterable[str]) -> set[str]:
@@ -95,7 +125,21 @@ def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: da
         return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents))
     if not watching(cursor, now):
         return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None)
-    return price(method.asset.symbol, now) or errors.NoRate(method.asset.symbol, last_sample_at(method.asset.symbol))
+    symbol = method.asset.symbol
+    found = price(symbol, now)
+    if found is None:
+        return errors.NoRate(symbol, last_good_at(symbol))
+    if not may_quote(method.asset.stable, found):
+        return errors.Depegged(symbol, dollars(found.price_e8))
+    if due(method, usd_cents, promised_rate(method, found)) < method.asset.minimum_amount:
+        least = f"{plain(method.asset.minimum_amount, method.asset.decimals)} {symbol}"
+        return errors.TooSmall(method_name(method), least)
+    return found
+
+
+def dollars(price_e8: int) -> str:
+    """Write the price of a stablecoin with three decimals, so that 0.979 is not shown as 0.98."""
+    return f"${plain(price_e8 // 10**5, 3)}"
 
 
 def promised_rate(method: Method, market: quotes.Price) -> int:

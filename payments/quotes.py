@@ -1,45 +1,107 @@
 """Prices and amounts: values in, value out. USD per whole coin is an integer of 10⁻⁸ dollars ("e8")."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from money.units import round_up
 
+E8 = 10**8
 E8_PER_CENT = 10**6
 BASIS = 10_000
 # A hundred million dollars in one transfer is a fault. It also keeps balances far from what a column holds.
 BELIEVED_CENTS = 10**10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Sample:
-    """One price of one source and when we received it."""
+    """One price of one source, when we received it, and when the source says it was made."""
 
-    source: str
-    price_e8: int
     received_at: datetime
+    source_at: datetime
+    price_e8: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What a sample must be to count, and how many sources must agree. Prices in 10⁻⁸ dollars, both ends included."""
+
+    max_age: timedelta
+    quorum: int
+    lowest_e8: int
+    highest_e8: int
+    apart_basis_points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A sample that did not count. `why` is "stale", "insane" (no price this asset can have) or "outlier"."""
+
+    sample: Sample
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A price that may be promised, with the samples it came from."""
+    """A price that may be promised, with the samples it came from and those that did not count."""
 
     price_e8: int
     samples: tuple[Sample, ...]
+    dropped: tuple[Dropped, ...] = ()
 
 
-def median(samples: Sequence[Sample], *, now: datetime, max_age: timedelta, quorum: int) -> Price | None:
-    """Return the median of the newest live sample of each source; none if fewer than `quorum` sources are live."""
-    newest: dict[str, Sample] = {}
-    for sample in sorted(samples, key=lambda s: s.received_at):
-        if now - max_age <= sample.received_at <= now + max_age:
-            newest[sample.source] = sample
-    live = sorted(newest.values(), key=lambda s: s.price_e8)
-    if len(live) < max(quorum, 1):
+def median(samples: Iterable[Sample], guard: Guard, *, now: datetime) -> Price | None:
+    """Return the median of the sources' newest samples, those too far from it left out; none if too few agree.
+
+    A source counts by its newest sample only: one that has just said nonsense is not believed for what it said before.
+    """
+    newest = {sample.source: sample for sample in sorted(samples)}
+    faults = {source: fault(sample, guard, now) for source, sample in newest.items()}
+    live = [sample for source, sample in newest.items() if not faults[source]]
+    if not live:
         return None
-    middle = (live[(len(live) - 1) // 2].price_e8 + live[len(live) // 2].price_e8) // 2
-    return Price(middle, tuple(live))
+    centre = middle(live)
+    kept = [s for s in live if abs(s.price_e8 - centre) * BASIS <= guard.apart_basis_points * centre]
+    if len(kept) < max(guard.quorum, 1):
+        return None
+    dropped = [Dropped(s, faults[s.source] or "outlier") for s in newest.values() if s not in kept]
+    return Price(middle(kept), by_price(kept), tuple(sorted(dropped, key=lambda d: d.sample.source)))
+
+
+def fault(sample: Sample, guard: Guard, now: datetime) -> str:
+    """Return why a sample can't count, whatever the others say; "" if it can. A clock may be a little ahead of ours."""
+    times = (sample.received_at, sample.source_at)
+    if not all(abs(now - moment) <= guard.max_age for moment in times):
+        return "stale"
+    return "" if guard.lowest_e8 <= sample.price_e8 <= guard.highest_e8 else "insane"
+
+
+def middle(samples: Sequence[Sample]) -> int:
+    """Return the median price of at least one sample; between two, the middle rounded down."""
+    prices = sorted(sample.price_e8 for sample in samples)
+    return (prices[(len(prices) - 1) // 2] + prices[len(prices) // 2]) // 2
+
+
+def by_price(samples: Iterable[Sample]) -> tuple[Sample, ...]:
+    return tuple(sorted(samples, key=lambda s: (s.price_e8, s.source)))
+
+
+def price_at(samples: Sequence[Sample], guard: Guard, *, moment: datetime, window: timedelta) -> Price | None:
+    """Return the price that held nearest to a moment, at most `window` away: what the sources together said then, under
+    the same guard as today's price; none if they never agreed in that time."""
+    times = {s.received_at for s in samples if abs(s.received_at - moment) <= window}
+    for time in sorted(times, key=lambda t: (abs(t - moment), t)):
+        found = median([s for s in samples if s.received_at <= time], guard, now=time)
+        if found:
+            return found
+    return None
+
+
+def e8(usd: str) -> int:
+    """Return dollars of the settings in 10⁻⁸ dollars."""
+    return int(Decimal(usd) * E8)
 
 
 def with_markup(price_e8: int, basis_points: int) -> int:

@@ -17,6 +17,7 @@ from .networks.base import Asset, Family, Node
 from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
+from .networks.solana import Solana
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ REAL = {
             "usdt_contract": "USDT_ETHEREUM_CONTRACT",
             "usdc_contract": "USDC_ETHEREUM_CONTRACT",
         },
+    ),
+    "solana": Real(
+        Solana,
+        "payments.networks.solana_node.SolanaNode",
+        "SOLANA_RPC_URL",
+        "SOLANA_KEY",
+        "SOLANA_SECOND_URL",
+        {"cluster": "SOLANA_CLUSTER"},
     ),
 }
 SIMULATED_NODE = "payments.networks.simulated_node.SimulatedNode"
@@ -122,23 +131,31 @@ def simulated_chain(network: str) -> SimulatedChain:
 
 def node(network: str) -> Node:
     """Return the half that talks to the network's node. Workers only."""
-    family = families()[network]
-    if is_simulated():
-        simulated = import_string(SIMULATED_NODE)
-        return cast(Node, simulated(family, simulated_chain(network).path, str(Installation.objects.get().identity)))
-    real = REAL[network]
-    return cast(Node, import_string(real.node)(family, getattr(settings, real.url), getattr(settings, real.key)))
+    return simulated_node(network) if is_simulated() else real_node(network, REAL[network].url)
 
 
 def has_second_provider(network: str) -> bool:
-    """Tell whether a second provider is configured."""
-    return not is_simulated() and bool(getattr(settings, REAL[network].second))
+    """Tell whether there is a second provider."""
+    if is_simulated():
+        return simulated_chain(network).second_mood() != "none"
+    return bool(getattr(settings, REAL[network].second))
 
 
 def second_provider(network: str) -> Node | None:
-    """Return the node of the second provider, which confirms large transfers; none if the settings name none."""
+    """Return the node of the second provider, which confirms large transfers; none if there is none. Workers only."""
     if not has_second_provider(network):
         return None
+    return simulated_node(network, second=True) if is_simulated() else real_node(network, REAL[network].second)
+
+
+def simulated_node(network: str, *, second: bool = False) -> Node:
+    made = import_string(SIMULATED_NODE)
+    identity = str(Installation.objects.get().identity)
+    return cast(Node, made(families()[network], simulated_chain(network).path, identity, second=second))
+
+
+def real_node(network: str, url: str) -> Node:
+    """Return a node half at the address that the setting `url` holds."""
     real = REAL[network]
-    made = import_string(real.node)(families()[network], getattr(settings, real.second), getattr(settings, real.key))
+    made = import_string(real.node)(families()[network], getattr(settings, url), getattr(settings, real.key))
     return cast(Node, made)

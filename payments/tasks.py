@@ -1,6 +1,8 @@
 """What workers run by timer. The rows are the truth; a lost or doubled message costs nothing."""
 
 import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from celery import shared_task
@@ -8,7 +10,7 @@ from django.conf import settings
 
 from . import answering, rates, reconciling, watcher
 from .actions import inquiries, reserve
-from .actions.rates import record_samples
+from .actions.rates import record_failure, record_samples
 from .models import NetworkCursor
 from .networks.base import BadAnswer, Unavailable
 from .registry import families, simulated_chain
@@ -27,11 +29,26 @@ def watch_all() -> None:
 
 @shared_task
 def sample_rates() -> None:
-    for source in rates.sources():
-        try:
-            record_samples(source.name, source.fetch())
-        except (Unavailable, BadAnswer) as error:
-            log.warning("rate source %s: %s", source.name, error)
+    """Ask every source, all at the same time: a slow one must not keep the others waiting. Then write."""
+    asked = rates.sources()
+    with ThreadPoolExecutor(max_workers=len(asked)) as pool:
+        answers = list(pool.map(ask, asked))
+    for source, answer in zip(asked, answers, strict=True):
+        if isinstance(answer, str):
+            record_failure(source.name, answer)
+        else:
+            record_samples(source.name, answer)
+
+
+def ask(source: rates.Source) -> Sequence[rates.Quotation | rates.Unpriced] | str:
+    """Return what a source answered, or in a sentence why it did not."""
+    try:
+        return source.fetch()
+    except (Unavailable, BadAnswer) as error:
+        return str(error)
+    except Exception:  # what one source does must not take the others away
+        log.exception("rate source %s", source.name)
+        return "Its answer could not be read; the log says more."
 
 
 @shared_task

@@ -20,7 +20,7 @@ from orders.queries import own_order
 
 from . import queries
 from .actions import intents
-from .errors import NotPayable
+from .errors import NotNow, NotPayable
 from .forms import ChooseForm
 from .models import PaymentIntent
 from .pages import history_mark, page_of, pages_of
@@ -35,7 +35,7 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
     if not order.is_payable:
         messages.info(request, str(NotPayable()))
         return redirect("orders:detail", order.number)
-    refusal = ""
+    refusal, status = "", 200
     if request.method == "POST":
         form = ChooseForm(request.POST)
         if form.is_valid():
@@ -44,9 +44,9 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
                 intent = intents.open_intent(order.pk, data["method"], form_key=data["form_key"], actor=customer)
                 return redirect("payments:intent", intent.pk)
             except Refused as error:
-                refusal = str(error)
+                refusal, status = str(error), 503 if isinstance(error, NotNow) else 409
         else:
-            refusal = _("Choose one of the methods shown.")
+            refusal, status = _("Choose one of the methods shown."), 409
     context = {
         "order": order,
         "methods": [
@@ -56,7 +56,7 @@ def choose(request: HttpRequest, number: str) -> HttpResponse:
         "refusal": refusal,
         "available_cents": available_cents(customer),
     }
-    return render(request, "payments/choose.html", context, status=409 if refusal else 200)
+    return render(request, "payments/choose.html", context, status=status)
 
 
 def choice_card(offered: queries.Offered) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,23 @@ def on_postgresql() -> None:
 @pytest.fixture(scope="session")
 def on_sqlite() -> None:
     """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
+
+
+NUMBERED = re.compile(r"test_case_(\d+)((?:_and_\d+)*)_")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give `test_case_17_and_19_…` the id `case-17,case-19`: a case of docs/networks.md is found by its number."""
+    if found := NUMBERED.match(metafunc.function.__name__):
+        numbers = [found[1], *re.findall(r"\d+", found[2])]
+        metafunc.fixturenames.append("_case")
+        metafunc.parametrize("_case", [None], ids=[",".join(f"case-{number}" for number in numbers)])
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if "case-" in item.name:
+        item.add_marker("cases")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

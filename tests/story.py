@@ -1,15 +1,18 @@
 """Words for telling a story in a test: a shop, its customers, their orders, a network. Real objects everywhere."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Model
 
 from accounts.models import User
 from balance.actions import credit
 from balance.models import House, Movement
 from catalog.models import Offer, Price
+from events.actions import subject_of
 from events.models import Event
 from events.relay import drain
 from orders.actions import place_order
@@ -101,8 +104,12 @@ class Network:
         self.price()
         return self
 
-    def price(self) -> None:
-        record_samples("fixed", FixedSource().fetch())
+    def price(self, changed: dict[str, str] | None = None) -> None:
+        """Take a sample of the fixed prices, some of them changed this once."""
+        found = {one.symbol: one for one in FixedSource().fetch()}
+        for symbol, usd in (changed or {}).items():
+            found[symbol] = replace(found[symbol], price_e8=int(Decimal(usd) * 10**8))
+        record_samples("fixed", found.values())
 
     def pay(self, intent: PaymentIntent, amount: int | None = None) -> str:
         """Send an intent's amount, or another one, to its address; return the transaction id."""
@@ -132,6 +139,11 @@ def ask(order: Order, code: str = "eth", form_key: uuid.UUID | None = None) -> P
 def kinds(order: Order) -> list[str]:
     """Return the kinds of an order's events in the order they happened."""
     return list(Event.objects.filter(thread=f"order:{order.pk}").order_by("id").values_list("kind", flat=True))
+
+
+def kinds_of(row: Model) -> list[str]:
+    """Return the kinds of the events of any row's story in the order they happened."""
+    return list(Event.objects.filter(thread=subject_of(row)).order_by("id").values_list("kind", flat=True))
 
 
 def books_are_right() -> None:

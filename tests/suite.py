@@ -28,7 +28,10 @@ WHOLE_MACHINE = ("browser", "chains", "access")
 NOTHING_COLLECTED = 5
 
 # Settings that a test must not inherit from whoever starts it.
-FOREIGN = ("DATABASE_URL", "REDIS_URL", "NETWORKS", "DEBUG", "HTTPS", "ALLOWED_HOSTS", "FIXED_RATES", "SECRET_KEY")
+FOREIGN = (
+    *("DATABASE_URL", "REDIS_URL", "NETWORKS", "DEBUG", "HTTPS", "ALLOWED_HOSTS"),
+    *("RATE_SOURCES", "FIXED_RATES", "SECRET_KEY"),
+)
 
 
 @dataclass(frozen=True)

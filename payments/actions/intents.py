@@ -20,12 +20,11 @@ from orders.models import Order
 
 from .. import errors, quotes
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
-from ..queries import credited_cents, due, market, promised_rate
+from ..queries import credited_cents, due, market, promised_rate, rest_cents
 from ..registry import Method
 from ..registry import method as method_by_code
 from . import reserve
 from .holds import renew_hold
-from .paying import rest_of
 
 Quote = PaymentIntent.Quote
 
@@ -123,7 +122,7 @@ def refuse_unless_possible(purpose: Purpose, actor: User, now: datetime) -> list
 
 def rest_to_pay(order: Order) -> int:
     """Return the cents to promise; CoveredByBalance if the credit of earlier instructions is enough by now."""
-    rest = rest_of(order)
+    rest = rest_cents(order)
     if rest <= 0:
         raise errors.CoveredByBalance
     return rest
@@ -190,14 +189,21 @@ def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> Pa
 
 
 def evidence(method: Method, market: quotes.Price) -> dict[str, object]:
-    """Return what the promised rate was computed from."""
+    """Return what the promised rate was computed from, and what was left out with the reason."""
     return {
         "market_e8": str(market.price_e8),
         "markup_basis_points": settings.MARKUP_BASIS_POINTS[method.volatility],
-        "samples": [
-            {"source": s.source, "price_e8": str(s.price_e8), "received_at": s.received_at.isoformat()}
-            for s in market.samples
-        ],
+        "samples": [told(sample) for sample in market.samples],
+        "dropped": [{**told(one.sample), "why": one.why} for one in market.dropped],
+    }
+
+
+def told(sample: quotes.Sample) -> dict[str, str]:
+    return {
+        "source": sample.source,
+        "price_e8": str(sample.price_e8),
+        "source_at": sample.source_at.isoformat(),
+        "received_at": sample.received_at.isoformat(),
     }
 
 

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
-from events.actions import record
+from events.actions import record, subject_of
 from orders.actions import held, help_given, secure_lots
 from orders.models import Order
 
 from .. import quotes, seals
-from ..models import ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
+from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
 from ..queries import price_near, tolerance
 from ..registry import Method, has_second_provider
 from ..registry import method as method_by_code
@@ -81,6 +82,8 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None
             case.intent.settlement = keep_promise(case, plan)
         elif plan.split or plan.apart:
             after_credit(case, plan)
+        elif case.intent.settlement == Settlement.REVIEW:
+            leave_review(case.intent)
         keep_caches(case.intent, plan.standing, now)
         if case.intent.order:
             renew_hold(case.intent.order, now=now)
@@ -230,6 +233,14 @@ def after_credit(case: Case, plan: Plan) -> None:
         pay_from_credit(intent.order, intent, had_lots=plan.had_lots)
     elif intent.topup:
         settle_topup(intent.topup, if_covered=True)
+
+
+def leave_review(intent: PaymentIntent) -> None:
+    """Call an intent what it was before, once nothing about it stands before a person any more."""
+    about = Q(transfer__intent=intent) | Q(subject=subject_of(intent))
+    if not ReviewItem.objects.filter(about, decided_at=None).exists():
+        credited = Allocation.objects.filter(intent=intent, live=True).exists()
+        intent.settlement = Settlement.CREDITED if credited else Settlement.UNSETTLED
 
 
 def returned_settlement(case: Case) -> PaymentIntent.Settlement:

@@ -25,6 +25,7 @@ LEASE = timedelta(seconds=40)
 
 # The pool counts as watched if it was looked at this lately: a payment can't come and go in between.
 POOL_GAP = timedelta(minutes=2)
+BLOCK_CLOCKS = timedelta(hours=3)
 Answer = Confirmation | Replaced | None
 
 
@@ -139,7 +140,7 @@ def store(network: str, found: Transfer, slack: int = 0) -> None:
         if row is None:
             return
     elif not same_transfer(row, found):
-        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL):
+        if found.block is None or row.status in (Status.INCLUDED, Status.FINAL) or row.credited:
             contradict(row, found)
             return
         correct(row, found)
@@ -196,7 +197,7 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
                 contract=found.contract or "",
                 amount=found.amount,
                 dust=is_dust_for(intent, found),
-                explained=found.explained,
+                explained=found.explained and not older_than_issue(intent, found),
                 slack_seconds=slack if found.block else 0,
             )
     except IntegrityError:
@@ -222,6 +223,13 @@ def keep_stray(network: str, found: Transfer) -> None:
         suggestion="Find the customer who was given this address before the back-up, and adjust the balance by hand. "
         "If another wallet uses the key, this is its money.",
     )
+
+
+def older_than_issue(intent: PaymentIntent, found: Transfer) -> bool:
+    """Tell whether a transfer was in a block before anybody here was given its address, so that it can't be for this
+    intent: a list that an operator brought may hold used addresses. Clocks of blocks are off by two hours at most."""
+    issued = intent.address.issued_at
+    return bool(found.block and issued and found.block.time < issued - BLOCK_CLOCKS)
 
 
 def is_dust_for(intent: PaymentIntent, found: Transfer) -> bool:

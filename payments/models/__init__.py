@@ -1,6 +1,7 @@
 """Promises (intents), facts of chains (transfers), how facts became credit (allocations), and decisions of people."""
 
 from .decisions import HandSettlement, Inquiry, ReviewItem
+from .health import LastRate, RateSourceHealth
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
 from .promises import PaymentIntent, Purpose, TopUp
 from .proof import Reconciliation
@@ -12,10 +13,12 @@ __all__ = [
     "HandSettlement",
     "Inquiry",
     "Installation",
+    "LastRate",
     "NetworkCursor",
     "PaymentIntent",
     "Purpose",
     "RateSample",
+    "RateSourceHealth",
     "Reconciliation",
     "ReservedAddress",
     "ReviewItem",

@@ -151,6 +151,17 @@ class SimulatedChain:
         """Make the node reachable again."""
         self._note("down", "0")
 
+    def second_provider(self, mood: str) -> None:
+        """Let there be a second provider that "agrees", "disagrees" (knows nothing) or is "down"; "none": there is no
+        second one."""
+        self._note("second", mood)
+
+    def second_mood(self) -> str:
+        """Return what the second provider is like."""
+        with self._transaction("BEGIN") as connection:
+            row = connection.execute("SELECT value FROM facts WHERE name = 'second'").fetchone()
+        return str(row[0]) if row else "none"
+
     def lag(self, n: int) -> None:
         """Let the node see the chain without its last `n` blocks."""
         self._note("lag", str(n))
@@ -242,7 +253,7 @@ class SimulatedChain:
 
     def _note(self, name: str, value: str) -> None:
         with self._writing() as connection:
-            connection.execute("UPDATE facts SET value = ? WHERE name = ?", [value, name])
+            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, value])
 
     def _send(self, payments: Sequence[tuple[str, Payment]], txid: str | None) -> str:
         with self._writing() as connection:

@@ -41,13 +41,16 @@ OTHER_LOOK = ("sim", 40, BECH32)
 
 
 class SimulatedNode:
-    """Reads the chain at `path`; `identity` stands for the operator's public key."""
+    """Reads the chain at `path`; `identity` stands for the operator's public key. `second`: as the second provider."""
 
-    def __init__(self, family: Simulated, path: Path | str, identity: str, max_blocks: int = 500) -> None:
+    def __init__(
+        self, family: Simulated, path: Path | str, identity: str, max_blocks: int = 500, second: bool = False
+    ) -> None:
         self.family = family
         self.chain = SimulatedChain(path)
         self.identity = identity
         self.max_blocks = max_blocks
+        self.second = second
 
     def genesis(self) -> str:
         """Return the hash of the chain's first block."""
@@ -77,6 +80,11 @@ class SimulatedNode:
 
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
         """Read each transfer again."""
+        mood = self.chain.second_mood() if self.second else "agrees"
+        if mood == "down":
+            raise Unavailable("The second simulated provider does not answer.")
+        if mood == "disagrees":
+            return [None for _ in keys]
         head = self.head()
         return [self._confirm_one(key, head) for key in keys]
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx
 import pytest
+from chains.solana_fixtures import other_solana, sol_payer, solana, solana_chain, solana_peer, spl_token  # noqa: F401
 from eth_abi.abi import encode
 from eth_account import Account
 from eth_utils.crypto import keccak

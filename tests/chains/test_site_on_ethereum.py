@@ -32,6 +32,7 @@ def site(tmp_path: Path, anvil: Any, token: str, ethereum: Any) -> Iterator[http
         "ETHEREUM_XPUB": ethereum.xpub,
         "ETHEREUM_CHAIN_ID": "31337",
         "USDT_ETHEREUM_CONTRACT": token,
+        "RATE_SOURCES": "fixed",
         "FIXED_RATES": "ETH=3000,USDT=1",
         "WATCH_SECONDS": "0.5",
     }

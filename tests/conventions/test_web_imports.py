@@ -11,7 +11,8 @@ from django.conf import settings
 PROGRAM = Path(__file__).with_name("web_process.py")
 
 
-REAL = {"NETWORKS": "real", "FIXED_RATES": "BTC=100000,LTC=100,ETH=3000,USDT=1,USDC=1,TRX=1,SOL=200"}
+PRICES = "BTC=100000,LTC=100,ETH=3000,USDT=1,USDC=1,TRX=1,SOL=200"
+REAL = {"NETWORKS": "real", "RATE_SOURCES": "fixed", "FIXED_RATES": PRICES}
 
 
 @pytest.mark.parametrize("more", [{}, REAL], ids=["simulated", "real"])

@@ -9,7 +9,6 @@ from story import Network
 from payments import rates
 from payments.installation import NotThisKind, birth
 from payments.models import Installation, RateSample, ReservedAddress
-from payments.rates import FixedSource
 from payments.tasks import sample_rates
 
 pytestmark = pytest.mark.django_db
@@ -54,8 +53,8 @@ def test_prices_are_exact(settings: Any, text: str, price: int) -> None:
     assert rates.fixed_prices() == {"ETH": price}
 
 
-def test_every_sample_is_kept(network: Network) -> None:
+def test_every_sample_is_kept(network: Network, settings: Any) -> None:
     before = RateSample.objects.count()
     sample_rates()
     sample_rates()
-    assert RateSample.objects.count() == before + 2 * len(FixedSource().fetch())
+    assert RateSample.objects.count() == before + 2 * len(settings.FIXED_RATES)

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from story import ask, kinds, make_customer, make_offer, save_order
 
 from orders.models import Hold
-from payments import errors
+from payments import errors, queries
 from payments.actions import intents
 from payments.actions.reserve import add_addresses
-from payments.models import NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
+from payments.models import LastRate, NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
 from payments.pages import page_of
+from payments.registry import method
 
 pytestmark = pytest.mark.django_db
 
@@ -22,13 +24,13 @@ def columns(intent: PaymentIntent) -> dict[str, Any]:
     return dict(PaymentIntent.objects.filter(pk=intent.pk).values().get())
 
 
-def refused_on_page(client: Any, shop: Any, order: Any, code: str = "eth") -> str:
+def refused_on_page(client: Any, shop: Any, order: Any, code: str = "eth", *, status: int = 409) -> str:
     """Ask on the page as the customer does, and return it: nothing was promised and no address is on it."""
     client.force_login(shop.customer)
     before = PaymentIntent.objects.count()
     url = reverse("payments:choose", args=[order.number])
     response = client.post(url, {"method": code, "form_key": uuid.uuid4()})
-    assert response.status_code == 409
+    assert response.status_code == status
     assert PaymentIntent.objects.count() == before
     html = str(response.content.decode())
     for address in ReservedAddress.objects.values_list("address", flat=True):
@@ -214,7 +216,7 @@ def test_pay_6_and_case_46_a_stale_price_is_said_with_the_time_of_the_last_one(s
     earlier = shop.ask(order)
     shop.wait(3)
     shop.network.watch()
-    html = refused_on_page(client, shop, order)
+    html = refused_on_page(client, shop, order, status=503)
     said = (
         "No current price of ETH is known; the last is from 1 May 2026, 12:00 UTC. Your order is kept: try again soon."
     )
@@ -228,12 +230,15 @@ def test_pay_6_and_case_46_a_stale_price_is_said_with_the_time_of_the_last_one(s
 def test_pay_6_and_case_78_no_price_at_all_is_never_a_price_of_one(shop: Any, client: Any) -> None:
     order = shop.order()
     RateSample.objects.all().delete()
-    assert "No price of ETH is known yet. Your order is kept: try again soon." in refused_on_page(client, shop, order)
+    LastRate.objects.all().delete()
+    html = refused_on_page(client, shop, order, status=503)
+    assert "No price of ETH is known yet. Your order is kept: try again soon." in html
 
 
 def test_pay_6_one_asset_without_a_price_leaves_the_other_usable(shop: Any, client: Any) -> None:
     order = shop.order()
     RateSample.objects.filter(symbol="ETH").delete()
+    LastRate.objects.filter(symbol="ETH").delete()
     client.force_login(shop.customer)
     html = client.get(reverse("payments:choose", args=[order.number])).content.decode()
     assert "No price of ETH is known yet." in html
@@ -245,7 +250,7 @@ def test_pay_6_and_case_18_an_empty_reserve_is_said(shop: Any, client: Any) -> N
     order = shop.order()
     earlier = shop.ask(order)
     ReservedAddress.objects.filter(issued_at=None).delete()
-    html = refused_on_page(client, shop, order)
+    html = refused_on_page(client, shop, order, status=503)
     assert "No receiving address on Ethereum is ready. Your order is kept: try again soon." in html
     earlier.refresh_from_db()
     assert earlier.quote == "open"
@@ -260,7 +265,8 @@ def test_case_37_a_reserve_that_runs_low_is_an_alarm_and_below_the_last_level_no
     order = shop.order()
     fill_reserves()
     assert not caplog.records
-    kept = ReservedAddress.objects.filter(issued_at=None).order_by("index").values_list("pk", flat=True)[:4]
+    ready = ReservedAddress.objects.filter(network="ethereum", issued_at=None)
+    kept = ready.order_by("index").values_list("pk", flat=True)[:4]
     ReservedAddress.objects.exclude(pk__in=list(kept)).delete()
     settings.RESERVE_SIZE = 0  # as if the key could not be reached
     fill_reserves()
@@ -417,3 +423,10 @@ def test_case_85_what_is_copied_is_plain_in_every_language(shop: Any, client: An
     copied = re.findall(r'data-copy="([^"]*)"', html)
     assert page_of(intent).amount_text in copied
     assert all(re.fullmatch(r"\d+(\.\d+)?|0x[0-9a-fA-F]{40}", text) for text in copied)
+
+
+def test_case_66_less_than_an_address_must_hold_is_not_asked_for(shop: Any) -> None:
+    """At $1,000.00 a coin $1.50 is 0.0015 SOL: the network itself would refuse a first payment that small."""
+    shop.network.price({"SOL": "1000"})
+    found = queries.market(method("sol"), 150, NetworkCursor.objects.get(pk="ethereum"), timezone.now())
+    assert "less than 0.002 SOL" in str(found)

@@ -1,13 +1,14 @@
 """Prices and amounts: pure functions, judged in base units."""
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from payments import quotes
-from payments.quotes import Sample
+from payments.quotes import Guard, Sample
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MAX_AGE = timedelta(seconds=120)
@@ -82,28 +83,118 @@ def test_rounding_of_the_due_at_known_prices() -> None:
     assert quotes.units_for(10_000, quotes.with_markup(10**8, 30), 6, 2) == 100_310_000  # 100.3009 → 100.31 USDT
 
 
-def sample(source: str, price: int, age: int = 0) -> Sample:
-    return Sample(source, price, NOW - timedelta(seconds=age))
+def sample(source: str, price: int, age: float = 0, source_age: float | None = None) -> Sample:
+    received = NOW - timedelta(seconds=age)
+    made = received if source_age is None else NOW - timedelta(seconds=source_age)
+    return Sample(received, made, price, source)
+
+
+def guard(quorum: int = 2) -> Guard:
+    return Guard(MAX_AGE, quorum, lowest_e8=10, highest_e8=10**6, apart_basis_points=200)
 
 
 def price(*samples: Sample, quorum: int = 2) -> int | None:
-    found = quotes.median(samples, now=NOW, max_age=MAX_AGE, quorum=quorum)
+    found = quotes.median(samples, guard(quorum), now=NOW)
     return found.price_e8 if found else None
+
+
+def dropped(*samples: Sample) -> dict[str, str]:
+    found = quotes.median(samples, guard(), now=NOW)
+    assert found
+    return {one.sample.source: one.why for one in found.dropped}
 
 
 def test_case_78_and_82_too_few_live_sources_give_no_price() -> None:
     assert price() is None
     assert price(sample("kraken", 100)) is None
     assert price(sample("kraken", 100), sample("kraken", 110)) is None  # one source twice is one source
-    assert price(sample("kraken", 100), sample("bitstamp", 104, age=121)) is None
-    assert price(sample("kraken", 100), sample("bitstamp", 104)) == 102
+    assert price(sample("kraken", 100), sample("bitstamp", 102, age=121)) is None
+    assert price(sample("kraken", 100), sample("bitstamp", 102)) == 101
     assert price(quorum=0) is None
 
 
 def test_the_newest_sample_of_each_source_counts() -> None:
     assert price(sample("kraken", 90, age=60), sample("kraken", 100), sample("bitstamp", 102)) == 101
-    assert price(sample("a", 1), sample("b", 5), sample("c", 3)) == 3
+    assert price(sample("a", 100), sample("b", 102), sample("c", 101)) == 101
+    assert price(sample("a", 100, age=60), sample("a", 5), sample("b", 100)) is None  # not what it said before nonsense
 
 
 def test_pay_8_a_sample_from_the_future_is_not_live() -> None:
-    assert price(sample("kraken", 100), sample("bitstamp", 104, age=-121)) is None
+    assert price(sample("kraken", 100), sample("bitstamp", 102, age=-121)) is None
+
+
+def test_a_price_that_the_source_itself_calls_old_is_not_live() -> None:
+    fresh = sample("kraken", 100), sample("bitstamp", 102)
+    assert price(fresh[0], sample("coingecko", 102, source_age=121)) is None
+    assert dropped(*fresh, sample("coingecko", 101, source_age=121)) == {"coingecko": "stale"}
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("wrong", [1, 9, 10**6 + 1], ids=["case-78-one", "case-78-low", "case-78-high"])
+def test_a_price_outside_the_sane_range_counts_for_nothing(wrong: int) -> None:
+    assert price(sample("a", wrong), sample("b", wrong), sample("c", wrong)) is None
+    assert price(sample("a", wrong), sample("b", 100)) is None
+    assert dropped(sample("a", wrong), sample("b", 100), sample("c", 100)) == {"a": "insane"}
+
+
+def test_sources_far_from_the_median_do_not_count() -> None:
+    near = sample("a", 1000), sample("b", 1000), sample("c", 1000)
+    assert price(*near, sample("d", 1020)) == 1000  # 2 % apart still counts
+    assert dropped(*near, sample("d", 1020)) == {}
+    assert dropped(*near, sample("d", 1021)) == {"d": "outlier"}
+    assert price(sample("a", 1000), sample("b", 1050)) is None  # each 2.4 % from the middle: which one is right?
+
+
+def test_case_82_one_of_four_down_is_enough_and_three_of_four_are_not() -> None:
+    four = [sample(name, 1000 + step) for step, name in enumerate(("a", "b", "c", "d"))]
+    assert price(*four) == price(*four[1:3])
+    assert price(*four[1:]) == 1002
+    assert price(four[3]) is None
+
+
+SAMPLES = st.lists(
+    st.builds(sample, st.sampled_from("abcdef"), st.integers(1, 3 * 10**6), st.integers(-200, 200), st.none()),
+    max_size=12,
+) | st.lists(
+    st.builds(sample, st.sampled_from("abcdef"), st.integers(980, 1030), st.integers(0, 130), st.none()), max_size=12
+)
+
+
+@pytest.mark.invariants
+@given(samples=SAMPLES, quorum=st.integers(0, 4), random=st.randoms())
+def test_a_price_lies_among_its_sources_needs_a_quorum_and_knows_no_order(
+    samples: list[Sample], quorum: int, random: Random
+) -> None:
+    found = quotes.median(samples, guard(quorum), now=NOW)
+    shuffled = random.sample(samples, len(samples))
+    assert quotes.median(shuffled, guard(quorum), now=NOW) == found
+    if found is None:
+        return
+    live = [s.price_e8 for s in found.samples]
+    assert len({s.source for s in found.samples}) == len(live) >= max(quorum, 1)
+    assert min(live) <= found.price_e8 <= max(live)
+    assert all(not quotes.fault(s, guard(quorum), NOW) for s in found.samples)
+    assert max(live) <= min(live) * 105 // 100 + 1
+    counted = {s.source for s in found.samples} | {d.sample.source for d in found.dropped}
+    assert counted == {s.source for s in samples}
+
+
+def test_the_price_at_a_moment_passes_the_same_guards_as_todays() -> None:
+    """A single wild sample next to the moment is none; what two sources agreed on a little further away is."""
+    known = [
+        sample("a", 1000, age=200), sample("b", 1002, age=200),
+        sample("a", 1100, age=60), sample("b", 1, age=60),
+        sample("a", 1200), sample("b", 1202),
+    ]  # fmt: skip
+    window = timedelta(minutes=5)
+
+    def at(age: float) -> int | None:
+        found = quotes.price_at(known, guard(), moment=NOW - timedelta(seconds=age), window=window)
+        return found.price_e8 if found else None
+
+    assert at(200) == 1001
+    assert at(60) == 1201  # nearest in time that holds: now, 60 seconds later
+    assert at(131) == 1001
+    assert at(0) == 1201
+    assert at(-301) is None
+    assert at(501) is None

@@ -93,6 +93,7 @@ def test_real_networks_need_a_node_and_a_key(
         ("SIMULATED_BLOCK_SECONDS", "-1", "SIMULATED_BLOCK_SECONDS"),
         ("FIXED_RATES", "ETH=abc", "FIXED_RATES"),
         ("FIXED_RATES", "ETH=1e30", "FIXED_RATES"),
+        ("RATE_SOURCES", "kraken", "at least two public sources"),
         ("USDT_ETHEREUM_CONTRACT", "0x12", "USDT_ETHEREUM_CONTRACT"),
         ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
         ("SECRET_KEY", "short", "SECRET_KEY"),
