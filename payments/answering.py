@@ -52,7 +52,9 @@ def of_transactions(inquiry: Inquiry, clues: Iterable[Clue], elsewhere: str) -> 
             ask_network(inquiry, clue, asked)
     if elsewhere and not asked.found:
         return [Diagnosis("other_chain", name=elsewhere)]
-    return asked.conclude(last=inquiries.is_last(inquiry))
+    concluded = asked.conclude(last=inquiries.is_last(inquiry))
+    meant = inquiry.intent.network if inquiry.intent else ""
+    return sorted(concluded, key=lambda one: meant not in one.networks)  # first the network that the customer means
 
 
 def ask_network(inquiry: Inquiry, clue: Clue, asked: Asked) -> None:

@@ -194,9 +194,8 @@ class Asked:
         not answer keeps the question open. `last`: nobody will ask again by itself."""
         if self.found:
             return self.found
-        if self.silent:
-            return [Diagnosis("unreachable", networks=tuple(self.silent))]
-        return [Diagnosis("not_found" if last else "not_visible", networks=tuple(self.unknown))]
+        codes = (("not_found" if last else "not_visible", self.unknown), ("unreachable", self.silent))
+        return [Diagnosis(code, networks=tuple(networks)) for code, networks in codes if networks]
 
 
 def may_change(diagnoses: Sequence[Diagnosis]) -> bool:

@@ -60,7 +60,10 @@ def reconcile_ledger() -> Reconciliation:
 
 def read_again(network: str, node: Node, checked: Checked, *, everything: bool) -> None:
     """Read transfers again: new ones, then some older ones in turn, so that each comes up again and again."""
-    if NetworkCursor.objects.get(pk=network).genesis != node.genesis():
+    cursor = NetworkCursor.objects.filter(pk=network).exclude(genesis="").first()
+    if cursor is None:
+        raise Unavailable(f"The network {network} was not read yet.")
+    if cursor.genesis != node.genesis():
         raise BadAnswer("The node is on another chain.")
     for place in compare(network, node, checked, checked.newest, None if everything else NEW):
         checked.newest = place

@@ -15,7 +15,7 @@ urlpatterns = [
     path("sent/<uuid:inquiry_id>/status/", inquiry_views.inquiry_status, name="inquiry-status"),
     path("sent/<uuid:inquiry_id>/claim/", inquiry_views.inquiry_claim, name="inquiry-claim"),
     path("proof/", proof_views.proof, name="proof"),
-    path("receipts/key/", receipt_views.receipt_key, name="receipt-key"),
+    path("proof/key.json", receipt_views.receipt_key, name="receipt-key"),
     path("receipts/<str:number>/signed.json", receipt_views.receipt_json, name="receipt-json"),
     path("demo/wallet/", wallet.wallet, name="wallet"),
 ]

@@ -160,7 +160,7 @@ def derive(node: Node, indexes: Iterable[int]) -> Iterator[tuple[int, str]]:
     for index in indexes:
         try:
             yield index, node.destination(index)
-        except LookupError as error:
+        except Unavailable as error:
             log.warning("%s", error)
             return
 

@@ -9,13 +9,13 @@ from django.utils import timezone
 from story import ask, books_are_right, make_customer, save_order
 
 from balance.models import Movement
-from payments import answering, doctor
+from payments import answering, doctor, watcher
 from payments.actions import inquiries
 from payments.errors import NothingToClaim, TooManyAsked
 from payments.inquiry_pages import answer_of
 from payments.models import ChainTransfer, Inquiry, PaymentIntent, ReviewItem
 from payments.networks.ethereum import Ethereum
-from payments.registry import method
+from payments.registry import families, method
 from payments.tasks import answer_inquiries
 
 pytestmark = pytest.mark.django_db
@@ -24,10 +24,18 @@ NOWHERE = "0123456789abcdef" * 4
 
 def question(shop: Any, text: str, intent: PaymentIntent | None = None) -> Inquiry:
     """Ask, let a worker answer once, and return the question."""
+    watch_others()
     made = inquiries.ask(text, intent=intent, actor=shop.customer)
     answering.answer(made.pk)
     made.refresh_from_db()
     return made
+
+
+def watch_others() -> None:
+    """Look at the networks that nobody pays on here: they are asked too."""
+    for network in families():
+        if network != "ethereum":
+            watcher.watch(network)
 
 
 def codes(inquiry: Inquiry) -> list[str]:
@@ -42,6 +50,7 @@ def ask_until_answered(shop: Any, inquiry: Inquiry) -> Inquiry:
     while inquiry.answered_at is None:
         shop.clock.move_to(inquiry.due_at)
         shop.network.watch()
+        watch_others()
         answer_inquiries()
         inquiry.refresh_from_db()
     return inquiry
@@ -170,10 +179,22 @@ def test_a_node_that_does_not_answer_leaves_the_question_open(shop: Any) -> None
     txid = shop.network.pay(intent)
     shop.network.chain.go_down()
     made = question(shop, txid, intent)
-    assert (codes(made), made.answered_at) == (["unreachable"], None)
+    assert (codes(made)[0], made.answered_at) == ("unreachable", None)
+    assert "We cannot ask Ethereum" in words(made)
     assert "unpaid" not in words(made).lower()
     shop.network.chain.come_up()
     assert codes(ask_until_answered(shop, made)) == ["pool"]
+
+
+def test_a_network_that_is_not_watched_is_named_beside_those_that_do_not_know_it(shop: Any) -> None:
+    question(shop, NOWHERE)
+    shop.wait(30)
+    shop.network.watch()
+    made = inquiries.ask(NOWHERE, intent=None, actor=shop.customer)
+    answering.answer(made.pk)
+    made.refresh_from_db()
+    assert codes(made) == ["not_visible", "unreachable"]
+    assert "Ethereum does not show it yet" in words(made) and "We cannot ask" in words(made)
 
 
 def test_an_address_of_ones_own_says_what_it_got(shop: Any) -> None:
