@@ -59,7 +59,10 @@ def answer_of(inquiry: Inquiry) -> Answer:
     """Return what the page of a question shows."""
     found = [Diagnosis.from_json(one) for one in inquiry.answer.get("found", ())]
     intents = own(inquiry, {one.intent for one in found if one.intent})
-    lines = tuple(Line(word_of(one), amount_of(one), one.txid, buttons_of(one, inquiry, intents)) for one in found)
+    lines = tuple(
+        Line(word_of(one), amount_of(one), beside(inquiry, one.txid), buttons_of(one, inquiry, intents))
+        for one in found
+    )
     at, claimed = inquiry.answer.get("at"), claims(inquiry)
     return Answer(
         inquiry=inquiry,
@@ -75,6 +78,11 @@ def own(inquiry: Inquiry, keys: Iterable[str]) -> dict[str, PaymentIntent]:
     """Return the asking customer's own instructions by their ids."""
     rows = PaymentIntent.objects.filter(customer=inquiry.customer_id, pk__in=list(keys))
     return {str(intent.pk): intent for intent in rows.select_related("order", "topup")}
+
+
+def beside(inquiry: Inquiry, txid: str) -> str:
+    """Return a transaction's id unless the question shows it already."""
+    return "" if txid.lower() in inquiry.text.lower() else txid
 
 
 def amount_of(found: Diagnosis) -> str:
@@ -211,7 +219,7 @@ WORDS: dict[str, tuple[str, Text, Text]] = {
     "not_visible": (
         "waiting",
         _("Not visible yet"),
-        _("%(networks)s does not show it yet. That can take a minute after sending: we look again by ourselves."),
+        _("It does not show on %(networks)s yet. That can take a minute after sending: we look again by ourselves."),
     ),
     "not_found": (
         "attention",

@@ -13,7 +13,16 @@ def check_word(check: Reconciliation | None) -> Word:
         return Word("none", _("Not checked yet"), "waiting", _("The first check comes within an hour."))
     if not check.agrees:
         return Word("differs", _("Differs"), "bad", _("Something does not fit. A person was told and looks at it."))
+    if not check.network:
+        return Word(
+            "agrees", _("Balances add up"), "good", _("Every credit for a transfer stands in the ledger, once.")
+        )
     if check.error:
         text = _("The sums fit. The node could not be asked to show the transfers again; the next check tries anew.")
         return Word("unasked", _("Sums fit"), "attention", text)
-    return Word("agrees", _("Chain = books"), "good", _("Every sum fits, and the node showed every transfer again."))
+    return Word(
+        "agrees",
+        _("Chain = books"),
+        "good",
+        _("Every sum fits, and the node showed each transfer that was read again."),
+    )

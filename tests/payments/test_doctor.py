@@ -194,7 +194,7 @@ def test_a_network_that_is_not_watched_is_named_beside_those_that_do_not_know_it
     answering.answer(made.pk)
     made.refresh_from_db()
     assert codes(made) == ["not_visible", "unreachable"]
-    assert "Ethereum does not show it yet" in words(made) and "We cannot ask" in words(made)
+    assert "does not show on Ethereum yet" in words(made) and "We cannot ask" in words(made)
 
 
 def test_an_address_of_ones_own_says_what_it_got(shop: Any) -> None:
