@@ -135,8 +135,8 @@ def buttons_of(found: Diagnosis, inquiry: Inquiry, intents: Mapping[str, Payment
 
 
 def ask_again(inquiry: Inquiry) -> str:
-    page = reverse("payments:doctor")
-    return f"{page}?intent={inquiry.intent_id}" if inquiry.intent_id else page
+    intent = f"&intent={inquiry.intent_id}" if inquiry.intent_id else ""
+    return f"{reverse('payments:doctor')}?again={inquiry.pk}{intent}"
 
 
 LOW_FEE = _(

@@ -27,7 +27,7 @@ def doctor(request: HttpRequest) -> HttpResponse:
     """Take a question; a worker answers it."""
     customer = cast(User, request.user)
     intent = asked_intent(customer, request.GET.get("intent", ""))
-    form, refusal = InquiryForm(request.POST or None), ""
+    form, refusal = InquiryForm(request.POST or None, initial={"text": asked_text(customer, request)}), ""
     if request.method == "POST" and form.is_valid():
         try:
             made = inquiries.ask(form.cleaned_data["text"], intent=intent, actor=customer)
@@ -50,6 +50,15 @@ def asked_intent(customer: User, key: str) -> PaymentIntent | None:
         return PaymentIntent.objects.filter(customer=customer, pk=uuid.UUID(key)).first()
     except ValueError:
         return None
+
+
+def asked_text(customer: User, request: HttpRequest) -> str:
+    """Return the text of an earlier question that is to be asked again."""
+    try:
+        earlier = Inquiry.objects.filter(customer=customer, pk=uuid.UUID(request.GET.get("again", "")))
+    except ValueError:
+        return ""
+    return earlier.values_list("text", flat=True).first() or ""
 
 
 def own_inquiry(request: HttpRequest, inquiry_id: uuid.UUID) -> Inquiry:

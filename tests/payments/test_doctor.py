@@ -229,6 +229,17 @@ def test_the_same_text_again_is_the_same_question_with_the_same_answer(shop: Any
     assert Movement.objects.filter(kind=Movement.Kind.TRANSFER).count() == 1
 
 
+def test_asking_again_brings_the_text_along_for_its_customer_alone(shop: Any, client: Client) -> None:
+    made = ask_until_answered(shop, question(shop, NOWHERE))
+    again = answer_of(made).lines[0].buttons[0]
+    assert str(again.label) == "Ask again"
+    client.force_login(shop.customer)
+    assert NOWHERE in client.get(again.url).content.decode()
+    client.force_login(make_customer("eve@example.com"))
+    assert NOWHERE not in client.get(again.url).content.decode()
+    assert client.get(reverse("payments:doctor") + "?again=x&intent=y").status_code == 200
+
+
 def test_questions_of_an_hour_are_limited(shop: Any, settings: Any) -> None:
     settings.INQUIRIES_PER_HOUR = 3
     for number in range(3):
