@@ -100,10 +100,12 @@ def slack_of(cursor: NetworkCursor, now: datetime) -> int:
 
 def keep_held(network: str, held: Sequence[Held], now: datetime) -> None:
     """Keep what was seen at each address that the network looks at one by one, in the order of locks of one table."""
-    for one in sorted(held, key=lambda h: h.address):
-        ReservedAddress.objects.filter(network=network, address=one.address).update(
-            balance="" if one.balance is None else str(one.balance), mark=one.mark, looked_at=now
-        )
+    known = {one.address: one for one in held}
+    rows = list(ReservedAddress.objects.filter(network=network, address__in=known).order_by("pk"))
+    for row in rows:
+        one = known[row.address]
+        row.balance, row.mark, row.looked_at = "" if one.balance is None else str(one.balance), one.mark, now
+    ReservedAddress.objects.bulk_update(rows, ["balance", "mark", "looked_at"], batch_size=200)
 
 
 def rewind(network: str, height: int) -> None:
@@ -281,7 +283,7 @@ def ask_about_strangers(row: ChainTransfer) -> None:
         return
     open_review(
         reason,
-        subject=row,
+        subject=row if row.method else row.intent,  # anybody can send a thousand tokens: one item for an intent
         thread=row.intent.purpose,
         transfer=row,
         asset=row.method or row.contract,
