@@ -6,11 +6,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from story import ask, books_are_right, make_customer, save_order
+from story import ask, books_are_right, make_customer, make_operator, save_order
 
 from balance.models import Movement
 from payments import answering, doctor, watcher
 from payments.actions import inquiries
+from payments.actions.deciding import decide
 from payments.errors import NothingToClaim, TooManyAsked
 from payments.inquiry_pages import answer_of
 from payments.models import ChainTransfer, Inquiry, PaymentIntent, ReviewItem
@@ -136,6 +137,9 @@ def test_a_payment_on_another_network_is_claimed_and_credits_nothing(shop: Any, 
     item = ReviewItem.objects.get()
     assert (item.reason, item.facts["note"], item.facts["networks"]) == ("claim", "From my wallet", "BNB Smart Chain")
     assert answer_of(made).claimed
+    decide(item.pk, ReviewItem.Outcome.NOTED, reason="Nothing of ours", actor=make_operator())
+    inquiries.claim_payment(made.pk, note="Again after that", actor=shop.customer)
+    assert ReviewItem.objects.count() == 1
     assert not Movement.objects.exists() and not ChainTransfer.objects.exists()
 
 
