@@ -298,6 +298,16 @@ SOLANA_CLUSTER = env.str("SOLANA_CLUSTER", default="mainnet")
 SOLANA_KEY = env.str("SOLANA_KEY", default="")
 # SOLANA_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
 SOLANA_SECOND_URL = env.str("SOLANA_SECOND_URL", default="")
+# TRON_RPC_URL: the HTTP endpoint of your java-tron node, or of a provider, with wallet/ and walletsolidity/ below it.
+TRON_RPC_URL = env.str("TRON_RPC_URL", default="")
+# TRON_API_KEY: sent along to that endpoint, as TronGrid asks for it. None: no key is sent, and never a library's.
+TRON_API_KEY = env.str("TRON_API_KEY", default="")
+# TRON_XPUB: account-level extended *public* key (m/44'/195'/0'); only the worker needs it.
+TRON_XPUB = env.str("TRON_XPUB", default="")
+# USDT_TRON_CONTRACT: the token contract whose events count as USDT. Tether's on mainnet.
+USDT_TRON_CONTRACT = env.str("USDT_TRON_CONTRACT", default="TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t")
+# TRON_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+TRON_SECOND_URL = env.str("TRON_SECOND_URL", default="")
 # SIMULATED_BLOCK_SECONDS: the simulated chain mines a block this often: quick enough to watch, slow enough to follow.
 SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 # WATCH_SECONDS: how often a worker reads each network. Shorter than any block time here.
