@@ -63,3 +63,15 @@ class PayForm(forms.Form):
         except ValueError as error:
             self.add_error("address", str(error))
         return data
+
+
+class InquiryForm(forms.Form):
+    """A question to the payment doctor."""
+
+    text = forms.CharField(
+        label=_("Transaction id, link or address"),
+        help_text=_("Copy it from your wallet, your exchange or an explorer. A whole link is fine."),
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off"}),
+        error_messages={"max_length": _("That is too long: paste one transaction id, one link or one address.")},
+    )

@@ -18,6 +18,7 @@ from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
+from .doctor import Stored
 from .models import (
     Allocation,
     ChainTransfer,
@@ -27,6 +28,7 @@ from .models import (
     Purpose,
     RateSample,
     ReservedAddress,
+    ReviewItem,
     TopUp,
 )
 from .networks.base import Held
@@ -90,14 +92,13 @@ def last_good_at(symbol: str) -> datetime | None:
     return row.at if row else None
 
 
-def issued_among(network: str, addresses: Iterable[str]) -> set[str]:
-    """Return which of these addresses were ever given to a customer. Cost does not grow with their number in all."""
+def ours_among(network: str, addresses: Iterable[str]) -> set[str]:
+    """Return which of these addresses are ours, also those that nobody was given yet: after a restored back-up somebody
+    may have been. Cost does not grow with their number in all."""
     wanted = list(set(addresses))
     found: set[str] = set()
     for start in range(0, len(wanted), CHUNK):
-        rows = ReservedAddress.objects.filter(
-            network=network, address__in=wanted[start : start + CHUNK], issued_at__isnull=False
-        )
+        rows = ReservedAddress.objects.filter(network=network, address__in=wanted[start : start + CHUNK])
         found.update(rows.values_list("address", flat=True))
     return found
 
@@ -322,3 +323,18 @@ def may_move(row: ChainTransfer) -> bool:
     intent, order = row.intent, row.intent.order
     told = order is not None and order.payment == Order.Payment.SEEN
     return told or (intent.ended_at is None and intent.funding != PaymentIntent.Funding.NONE)
+
+
+def stored_transfers(customer: User, network: str, **which: object) -> list[Stored]:
+    """Return the customer's own transfers of one transaction (`txid=`) or one promise (`intent=`), with what they were
+    credited with and whether a person looks at them. Other customers' are not read."""
+    rows = ChainTransfer.objects.filter(network=network, intent__customer=customer, **which).select_related("intent")
+    found = list(rows.order_by("pk"))
+    cents = dict(Allocation.objects.filter(transfer__in=found, live=True).values_list("transfer", "usd_cents"))
+    open_items = ReviewItem.objects.filter(transfer__in=found, decided_at=None)
+    reviewed = set(open_items.exclude(reason=ReviewItem.Reason.CLAIM).values_list("transfer", flat=True))
+    family = families()[network]
+    return [
+        Stored(row, family.finality(row.intent.usd_cents).confirmations, cents.get(row.pk), row.pk in reviewed)
+        for row in found
+    ]
