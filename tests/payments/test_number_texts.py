@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.urls import reverse
 from django.utils import translation
-from story import ask, give
+from story import Network, ask, give
 
 from balance.export import statement_csv
 from balance.queries import statement
@@ -20,7 +20,7 @@ from payments.models import PaymentIntent
 from payments.networks.base import Asset, Family
 from payments.networks.simulated import Simulated
 from payments.pages import page_of
-from payments.registry import REAL, methods
+from payments.registry import REAL, families, methods
 from payments.statement import words_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.cases]
@@ -55,16 +55,16 @@ def numbers_in(uri: str) -> list[str]:
 @pytest.mark.parametrize("amount", [pytest.param(text, id=f"case-84-{name}") for name, text in AMOUNTS.items()])
 def test_payment_texts_hold_plain_numbers_in_every_language(amount: str | None, language: str) -> None:
     address = "0x9858effd232b4033e47d90003d41ec34ecaeda94"
-    seen = 0
+    seen = set()
     for family, asset in pairs():
         due = base_units(asset, amount)
         with translation.override(language):
             uris = (family.payment_uri(address, asset, due), family.wallet_uri(address, asset, due) or "")
         for number in [n for uri in uris for n in numbers_in(uri)]:
-            seen += 1
+            seen.add(asset.method)
             assert NUMBER.fullmatch(number), (family, asset, number)
             assert number in (str(due), units.plain(due, asset.decimals))
-    assert seen >= len(pairs())
+    assert seen >= {asset.method for _, asset in pairs()}  # at least the simulated form holds the amount
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,8 @@ def test_pages_show_and_copy_plain_numbers_in_every_language(
 ) -> None:
     client.force_login(shop.customer)
     client.cookies[django_settings.LANGUAGE_COOKIE_NAME] = language
+    for network in families():
+        Network(network).open()
     for method in methods():
         intent = shop.ask(shop.order(), method.code)
         due = base_units(method.asset, amount)
