@@ -232,6 +232,13 @@ def remainder(purpose: Purpose) -> Remainder:
     )
 
 
+def pending_cents(customer: User) -> int:
+    """Return about how much is on its way to a customer: seen and not credited yet, at the promised rates."""
+    rows = ChainTransfer.objects.filter(intent__customer=customer, credited=False).known().that_count()
+    rows = rows.exclude(verdict=ChainTransfer.Verdict.KEEP).select_related("intent")
+    return sum(row.amount * row.intent.usd_cents // row.intent.amount for row in rows)
+
+
 def rest_cents(order: Order) -> int:
     """Return what is left to pay of an order; may be zero or less."""
     return remainder(order).rest

@@ -13,6 +13,7 @@ from orders.models import Order
 from orders.words import Word, payment_word
 from payments.models import TopUp
 from payments.pages import IntentPage, pages_of, panel_of
+from payments.queries import pending_cents
 from payments.statement import Line, lines_of
 from payments.words import topup_word
 
@@ -57,6 +58,12 @@ def topup_panel(customer: User) -> dict[str, object]:
         "form_key": uuid.uuid4(),
         "topups": [(topup, topup_word(topup, topup.intents.all())) for topup in rows],
     }
+
+
+@register.simple_tag
+def pending_money(customer: User) -> int:
+    """Return the cents that are on their way and not credited yet."""
+    return pending_cents(customer)
 
 
 @register.simple_tag

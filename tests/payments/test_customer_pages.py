@@ -193,6 +193,22 @@ def test_three_transfers_over_two_days_are_three_credits_of_a_top_up(shop: Any, 
     books_are_right()
 
 
+def test_money_on_its_way_stands_apart_from_what_is_available(shop: Any, ada: Any) -> None:
+    order = shop.order()
+    intent = shop.ask(order)
+    assert "On its way" not in look(ada, "balance:statement")
+    shop.network.pay(intent, intent.amount // 2)
+    shop.block(1)
+    html = look(ada, "balance:statement")
+    assert "On its way" in html
+    assert "$50.00" in html
+    shop.block(3)
+    shop.end_of(intent, plus=1)
+    shop.block(1)
+    assert "On its way" not in look(ada, "balance:statement")
+    assert shop.balance() == 5_000
+
+
 def test_the_same_form_twice_is_one_top_up_and_an_amount_not_listed_is_none(shop: Any, ada: Any) -> None:
     form = {"amount_cents": 10_000, "form_key": str(uuid.uuid4())}
     first, second = (ada.post(reverse("payments:make_topup"), form).url for _ in range(2))
