@@ -72,7 +72,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if found := NUMBERED.match(metafunc.function.__name__):
         numbers = [found[1], *re.findall(r"\d+", found[2])]
         metafunc.fixturenames.append("_case")
-        metafunc.parametrize("_case", [None], ids=[",".join(f"case-{number}" for number in numbers)])
+        metafunc.parametrize("_case", [None], ids=[",".join(f"case-{number:0>2}" for number in numbers)])
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects

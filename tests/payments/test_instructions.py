@@ -15,7 +15,7 @@ from payments.actions import intents
 from payments.actions.reserve import add_addresses
 from payments.models import LastRate, NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
 from payments.pages import page_of
-from payments.registry import method
+from payments.registry import method, methods
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +117,7 @@ def test_at_most_three_live_instructions_of_an_order(shop: Any) -> None:
 
 
 @pytest.mark.parametrize(("code", "minimum"), [("eth", "$15.00"), ("usdt-ethereum", "$20.00")])
-def test_a_sum_below_the_minimum_of_a_method_is_refused(shop: Any, client: Any, code: str, minimum: str) -> None:
+def test_case_56_a_sum_that_does_not_cover_the_cost_of_sweeping_is_refused(shop: Any, client: Any, code: str, minimum: str) -> None:
     small = save_order(shop.customer, make_offer(price_cents=1_499, name="Small"))
     html = refused_on_page(client, shop, small, code)
     assert f"can&#x27;t be used for less than {minimum}. Choose another method." in html
@@ -431,3 +431,17 @@ def test_case_66_less_than_an_address_must_hold_is_not_asked_for(shop: Any) -> N
     shop.network.price({"SOL": "1000"})
     found = queries.market(method("sol"), 150, NetworkCursor.objects.get(pk="ethereum"), timezone.now())
     assert "less than 0.002 SOL" in str(found)
+
+
+def test_case_56_every_method_has_a_minimum_that_covers_the_cost_of_sweeping() -> None:
+    minimums = {known.code: known.asset.minimum_cents for known in methods()}
+    assert minimums == {
+        "btc": 1_000,
+        "ltc": 200,
+        "eth": 1_500,
+        "usdt-ethereum": 2_000,
+        "usdc-ethereum": 2_000,
+        "trx": 200,
+        "usdt-tron": 500,
+        "sol": 100,
+    }
