@@ -4,8 +4,11 @@ from balance.actions import ensure_house_accounts
 from events import append_only
 from orders.actions import ensure_environments
 
+from . import roles
+
 
 def run(using: str) -> None:
     append_only.install(using)
     ensure_house_accounts()
     ensure_environments()
+    roles.ensure_roles(using)

@@ -7,7 +7,9 @@ from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.urls import include, path
 
-from . import gallery, health, home
+from accounts.views.person import language
+
+from . import closing, export, gallery, guests, health, home, legal
 
 # User.email is the only address; factors are their owner's alone; the page of a session shows the key that opens it.
 admin.site.unregister([EmailAddress, Authenticator, UserSession])
@@ -22,9 +24,16 @@ urlpatterns = [
     path("", include("provisioning.urls")),
     path("balance/", include("balance.urls")),
     path("journal/", include("journal.urls")),
+    path("accounts/bring-along/", guests.bring_along, name="account_bring_along"),
+    path("accounts/download/", export.download, name="account_export"),
+    path("accounts/close/", closing.close, name="account_close"),
     path("accounts/", include("accounts.urls")),
+    path("terms/", legal.terms, name="terms"),
+    path("refunds/", legal.refunds, name="refunds"),
+    path("privacy/", legal.privacy, name="privacy"),
+    path("api/v1/", include("config.api")),
     path("components/", gallery.gallery, name="gallery"),
-    path("i18n/", include("django.conf.urls.i18n")),
+    path("i18n/setlang/", language, name="set_language"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
 ]

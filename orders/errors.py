@@ -53,3 +53,8 @@ class NotCancellable(Refused):
         super().__init__(
             _("This order can't be cancelled here any more: it is paid, or a payment is on its way. Ask support.")
         )
+
+
+class AccountClosed(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This account is closed, so the order was not saved."))

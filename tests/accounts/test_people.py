@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from accounts.actions import ensure_owner, reset_password
+from accounts.actions.people import ensure_owner, reset_password
 from accounts.models import User
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,47 @@
+"""Who on the staff may do what (ACC-8): the whole table. Each migrate makes the groups so."""
+
+from accounts.actions.roles import OWNER, ensure_permissions, ensure_role
+
+LOOK = (
+    "accounts.view_user",
+    "balance.view_account",
+    "balance.view_movement",
+    "catalog.view_offer",
+    "catalog.view_price",
+    "events.view_event",
+    "orders.view_environment",
+    "orders.view_hold",
+    "orders.view_order",
+    "payments.view_chaintransfer",
+    "payments.view_networkcursor",
+    "payments.view_paymentintent",
+    "payments.view_reviewitem",
+    "provisioning.view_rental",
+)
+# Support reads and converses; access secrets and money are not theirs (ACC-8, A13).
+SUPPORT = LOOK
+# Operators reconcile and provision.
+OPERATOR = (
+    *LOOK,
+    "catalog.add_offer",
+    "catalog.change_offer",
+    "catalog.add_price",
+    "catalog.change_price",
+    "orders.change_order",
+    "orders.add_environment",
+    "orders.change_environment",
+    "payments.change_networkcursor",
+    "payments.change_reviewitem",
+    "provisioning.change_rental",
+)
+# An owner is a superuser as well; these are what an owner may do and nobody else.
+OWNERS = (*OPERATOR, "accounts.add_user", "accounts.change_user", "accounts.recover_account", "accounts.view_recovery")
+
+ROLES = {"support": SUPPORT, "operator": OPERATOR, OWNER: OWNERS}
+
+
+def ensure_roles(using: str) -> None:
+    """Make every group with exactly its permissions."""
+    ensure_permissions(using)
+    for name, permissions in ROLES.items():
+        ensure_role(name, permissions)
