@@ -29,9 +29,6 @@ class UserAdmin(DjangoUserAdmin[User]):
         (_("Role"), {"fields": ["is_active", "groups"]}),
         (_("Important dates"), {"fields": ["last_login", "date_joined", "terms_version", "closed_at"]}),
     ]
-    add_fieldsets = [
-        (None, {"classes": ["wide"], "fields": ["email", "first_name", "last_name", "password1", "password2"]})
-    ]
     actions = ["make_support", "make_operator", "make_owner", "take_role", "end_sessions"]
 
     @admin.display(description=_("role"))
@@ -42,7 +39,8 @@ class UserAdmin(DjangoUserAdmin[User]):
         return super().get_queryset(request).prefetch_related("groups")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return _is_owner(request) and super().has_add_permission(request)
+        """People register themselves: nobody else knows their password, not even at first."""
+        return False
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Names and address are the person's own; roles and sessions change by the actions of the list."""

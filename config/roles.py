@@ -35,7 +35,7 @@ OPERATOR = (
     "provisioning.change_rental",
 )
 # An owner is a superuser as well; these are what an owner may do and nobody else.
-OWNERS = (*OPERATOR, "accounts.add_user", "accounts.change_user", "accounts.recover_account", "accounts.view_recovery")
+OWNERS = (*OPERATOR, "accounts.change_user", "accounts.recover_account", "accounts.view_recovery")
 
 ROLES = {"support": SUPPORT, "operator": OPERATOR, OWNER: OWNERS}
 
