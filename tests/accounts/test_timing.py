@@ -40,7 +40,7 @@ def seconds(page: str, login: str, password: str) -> float:
 @pytest.mark.parametrize("page", ["account_login", "account_login_with_code"])
 @pytest.mark.parametrize("case", ["case-A3", "case-A4"])
 def test_unknown_wrong_and_disabled_take_as_long(people: dict[str, tuple[str, str]], page: str, case: str) -> None:
-    """The medians of interleaved attempts lie within a third of each other; without a hash it would be a tenth."""
+    """The medians of interleaved attempts lie within a third of each other; without a hash it is less than half."""
     for typed in people.values():
         seconds(page, *typed)  # whatever is loaded at first use is loaded now
     taken: dict[str, list[float]] = {kind: [] for kind in people}
