@@ -49,7 +49,11 @@ def test_a_guest_sees_and_edits_their_own_work_in_this_browser_alone(guest: Clie
     stranger = Client()
     assert holds(stranger) == (0, 0)
     page = reverse("journal:edit", args=[card.pk])
-    for answer in (stranger.get(card.get_absolute_url()), stranger.get(page), stranger.post(page, {"question": "mine"})):
+    for answer in (
+        stranger.get(card.get_absolute_url()),
+        stranger.get(page),
+        stranger.post(page, {"question": "mine"}),
+    ):
         assert answer["Location"].startswith(reverse("account_login"))
     stranger.post(reverse("orders:discard", args=[Draft.objects.get().pk]))
     assert holds(guest) == (1, 2)
