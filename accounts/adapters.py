@@ -55,7 +55,7 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return sealed.decrypt(encrypted_text)
 
     def get_totp_issuer(self) -> str:
-        return settings.BRAND
+        return str(settings.BRAND)
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         """Return who asks for a passkey: the host decides where it works, the name is what people read."""

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from .models import User
+from .models import ApiToken, User
 from .scopes import ACCOUNT_READ
 
 
@@ -18,5 +18,5 @@ class Me(APIView):
     def get(self, request: Request) -> Response:
         user = cast(User, request.user)
         facts: dict[str, Any] = {name: getattr(user, name) for name in ("email", "first_name", "last_name")}
-        facts |= {"language": user.language, "time_zone": user.time_zone, "scopes": request.auth.scopes}
+        facts |= {"language": user.language, "time_zone": user.time_zone, "scopes": cast(ApiToken, request.auth).scopes}
         return Response(facts)

@@ -106,7 +106,7 @@ class SignInWithCodeForm(SignInForm):
 
     def clean(self) -> dict[str, Any]:
         """Leave out the check of the parent, which counts guesses per account: the view looks."""
-        return self.cleaned_data
+        return cast(dict[str, Any], self.cleaned_data)
 
 
 class ChangePasswordForm(allauth_forms.ChangePasswordForm):  # type: ignore[misc]

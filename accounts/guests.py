@@ -24,7 +24,7 @@ def whose(request: HttpRequest) -> Q:
 def holder(request: HttpRequest) -> Holder:
     """Return the reader's holder; a guest's first work makes one and binds it to the session."""
     if request.user.is_authenticated:
-        return guests.holder_of(cast(User, request.user))
+        return guests.holder_of(request.user)
     if found := here(request):
         return found
     made = guests.begin_guest()

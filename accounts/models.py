@@ -71,7 +71,7 @@ class User(AbstractUser):
     @property
     def has_accepted_terms(self) -> bool:
         """Whether the person has accepted the terms that are in force now."""
-        return self.terms_version == settings.TERMS_VERSION
+        return bool(self.terms_version == settings.TERMS_VERSION)
 
     def set_password(self, raw_password: str | None) -> None:
         """Hash a password in its normalised form, on every path that sets one."""

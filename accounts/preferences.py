@@ -2,12 +2,10 @@
 
 import zoneinfo
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
-
-from .models import User
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -24,10 +22,10 @@ def preferences(answer: Answer) -> Answer:
     def process_view(request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> None:
         if not request.user.is_authenticated:
             return
-        user = cast(User, request.user)
+        user = request.user
         if user.language:
             translation.activate(user.language)
-            request.LANGUAGE_CODE = translation.get_language()  # type: ignore[attr-defined]
+            request.LANGUAGE_CODE = translation.get_language()
         match = request.resolver_match
         if user.time_zone and match and "admin" not in match.namespaces:
             timezone.activate(zoneinfo.ZoneInfo(user.time_zone))

@@ -56,7 +56,7 @@ class CommonPasswordValidator(password_validation.CommonPasswordValidator):
     """Refuse the 20,000 most common passwords, and two of them in a row: few of them alone are long enough for us."""
 
     def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
-        super().validate(password, user)
+        super().validate(password)
         text = password.lower().strip()
         if (
             len(text) > settings.PASSWORD_MAX_LENGTH

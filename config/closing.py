@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from allauth.account.decorators import reauthentication_required
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -19,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 
 from accounts.actions.people import close_account
+from accounts.gates import proved_again
 from accounts.models import User
 from balance.models import Account
 from orders.models import Hold, Order
@@ -117,7 +117,7 @@ IN_THE_WAY: tuple[tuple[Callable[[User], bool], Reason], ...] = (
 )
 
 
-@reauthentication_required
+@proved_again
 @never_cache
 def close(request: HttpRequest) -> HttpResponse:
     """Say what closing does; close when nothing stands in the way any more."""

@@ -1,6 +1,5 @@
 from typing import Any, cast
 
-from allauth.core import ratelimit
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db.models import Field
@@ -11,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import guests
+from accounts.gates import allowed, too_many
 from accounts.models import User
 
 from . import actions, queries
@@ -43,8 +43,8 @@ def new(request: HttpRequest) -> HttpResponse:
     """Write a card, also as a guest; `?order=` chooses one of the reader's orders by its id."""
     form = CardForm(request.POST or None, owner=_reader(request), initial={"order": request.GET.get("order")})
     if form.is_valid():
-        if not request.user.is_authenticated and not ratelimit.consume(request, action="guest"):
-            return ratelimit.respond_429(request)
+        if not request.user.is_authenticated and not allowed(request, "guest"):
+            return too_many(request)
         try:
             return redirect(actions.create_card(holder=guests.holder(request), facts=form.cleaned_data))
         except actions.TooMany:
@@ -74,7 +74,7 @@ def _own(request: HttpRequest, card_id: int) -> Card | None:
 
 
 def _reader(request: HttpRequest) -> User | None:
-    return cast(User, request.user) if request.user.is_authenticated else None
+    return request.user if request.user.is_authenticated else None
 
 
 def _fact(found: Card, name: str) -> dict[str, Any]:

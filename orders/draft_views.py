@@ -1,6 +1,5 @@
 """The pages of kept choices: open to guests, each sees their own."""
 
-from allauth.core import ratelimit
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts import guests
+from accounts.gates import allowed, too_many
 
 from . import choice, drafts
 from .views import named, price_of
@@ -28,8 +28,8 @@ def keep(request: HttpRequest) -> HttpResponse:
     if picked is None or price is None:
         messages.error(request, _("Choose a card, a term and 1 to 10 lots first."))
         return redirect("catalog:list")
-    if not request.user.is_authenticated and not ratelimit.consume(request, action="guest"):
-        return ratelimit.respond_429(request)
+    if not request.user.is_authenticated and not allowed(request, "guest"):
+        return too_many(request)
     if drafts.keep(guests.holder(request), named(picked), price.offer):
         messages.success(request, _("Kept. It holds no lots and no price; order when you are ready."))
     else:

@@ -1,5 +1,7 @@
 """Choices kept for later: every write to them."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db.models import Q
 
@@ -36,7 +38,7 @@ def to_choice(draft: Draft) -> Choice:
     return Choice(draft.offer.slug, draft.term_days, draft.lots, draft.environment_code, "", draft.environment_wish)
 
 
-def columns(choice: Choice) -> dict[str, str | int]:
+def columns(choice: Choice) -> dict[str, Any]:
     return {
         "term_days": choice.term_days,
         "lots": choice.lots,

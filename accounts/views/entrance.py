@@ -6,7 +6,6 @@ from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
 from allauth.account.views import LoginView, ReauthenticateView, SignupView
-from allauth.core import ratelimit
 from allauth.mfa.base.forms import AuthenticateForm
 from allauth.mfa.base.views import ReauthenticateView as CodeReauthenticateView
 from allauth.mfa.stages import AuthenticateStage
@@ -25,6 +24,7 @@ from .. import guests
 from ..actions import codes
 from ..actions.people import EmailTaken
 from ..forms import RecoverForm, SignInWithCodeForm, SignUpForm
+from ..gates import allowed, has_room, too_many
 from ..models import User
 from ..sessions import renew
 
@@ -36,7 +36,7 @@ class SignUpView(SignupView):  # type: ignore[misc]  # allauth is not typed
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if refusals_used_up(request):
-            return ratelimit.respond_429(request)
+            return too_many(request)
         return cast(HttpResponse, super().post(request, *args, **kwargs))
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
@@ -58,11 +58,11 @@ class SignUpView(SignupView):  # type: ignore[misc]  # allauth is not typed
 
 def refusals_used_up(request: HttpRequest) -> bool:
     """Tell whether registration has said so often that data can't be used that it says nothing any more (ACC-4)."""
-    return not ratelimit.consume(request, action="signup_refused", key="all", dry_run=True)
+    return not has_room(request, "signup_refused", key="all")
 
 
 def count_refusal(request: HttpRequest) -> None:
-    ratelimit.consume(request, action="signup_refused", key="all")
+    allowed(request, "signup_refused", key="all")
 
 
 def show_codes(request: HttpRequest, made: list[str], onward: str, *, new: bool = False) -> HttpResponse:
@@ -83,10 +83,10 @@ class SignInWithCodeView(LoginView):  # type: ignore[misc]
         return SignInWithCodeForm
 
     def form_valid(self, form: SignInWithCodeForm) -> HttpResponse:
-        if not ratelimit.consume(self.request, action="login_with_code"):
-            return ratelimit.respond_429(self.request)
+        if not allowed(self.request, "login_with_code"):
+            return too_many(self.request)
         credentials = {"email": form.cleaned_data["login"], "password": form.cleaned_data["password"]}
-        user = cast(User | None, authenticate(self.request, **credentials))
+        user = authenticate(self.request, **credentials)
         if not shows_code(user, form.cleaned_data["code"]):
             form.add_error(None, _("Email, password and code do not fit together."))
             return cast(HttpResponse, self.form_invalid(form))
@@ -108,8 +108,8 @@ def shows_code(user: User | None, code: str) -> bool:
 @never_cache
 def recover(request: HttpRequest) -> HttpResponse:
     """Set a new password for a recovery code; wrong address and wrong code read alike (ACC-3)."""
-    if request.method == "POST" and not ratelimit.consume(request, action="recover"):
-        return ratelimit.respond_429(request)
+    if request.method == "POST" and not allowed(request, "recover"):
+        return too_many(request)
     form = RecoverForm(request.POST or None)
     if form.is_valid():
         data = form.cleaned_data

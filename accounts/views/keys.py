@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-from allauth.account.decorators import reauthentication_required
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from allauth.mfa.webauthn.views import AddWebAuthnView, RemoveWebAuthnView
 from allauth.usersessions.models import UserSession
@@ -21,13 +20,14 @@ from django.views.decorators.http import require_POST
 from .. import second_factor
 from ..actions import codes, people, tokens
 from ..forms import TokenForm
+from ..gates import proved_again
 from ..models import User
 from ..queries import unused_codes
 from ..sessions import device, renew
 from .entrance import show_codes
 
 
-@reauthentication_required
+@proved_again
 @never_cache
 def recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make a new set of recovery codes and show it once; the old ones no longer work."""
@@ -91,7 +91,7 @@ def api_tokens(request: HttpRequest) -> HttpResponse:
     return render(request, "account/tokens.html", {"tokens": own})
 
 
-@reauthentication_required
+@proved_again
 @never_cache
 def new_token(request: HttpRequest) -> HttpResponse:
     """Make a token and show it in the answer, once."""

@@ -2,8 +2,6 @@
 
 from typing import cast
 
-from allauth.account.decorators import reauthentication_required
-from allauth.core import ratelimit
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.conf import settings
@@ -20,6 +18,7 @@ from django.views.i18n import set_language as django_set_language
 from .. import browsers
 from ..actions import lost, people
 from ..forms import EmailForm, ProfileForm
+from ..gates import proved_again, too_many
 from ..models import User
 from ..queries import history, unused_codes
 from ..words import WORDS
@@ -57,13 +56,13 @@ def profile(request: HttpRequest) -> HttpResponse:
     return render(request, "account/profile.html", {"form": form})
 
 
-@reauthentication_required
+@proved_again
 @never_cache
 def email(request: HttpRequest) -> HttpResponse:
     """Change the address; a taken one is refused as at registration, and counts there (ACC-4)."""
     user = cast(User, request.user)
     if request.method == "POST" and refusals_used_up(request):
-        return ratelimit.respond_429(request)
+        return too_many(request)
     form = EmailForm(request.POST or None)
     if form.is_valid():
         try:
@@ -107,8 +106,8 @@ def language(request: HttpRequest) -> HttpResponse:
     """Switch the language; a signed-in person's choice is kept for every browser."""
     code = request.POST.get("language", "")
     if request.user.is_authenticated and code in dict(settings.LANGUAGES) and check_for_language(code):
-        people.change_profile(cast(User, request.user), language=code)
-    return cast(HttpResponse, django_set_language(request))
+        people.change_profile(request.user, language=code)
+    return django_set_language(request)
 
 
 def with_language(response: HttpResponse, code: str) -> HttpResponse:

@@ -7,7 +7,7 @@ import pytest
 from access.conftest import WHO, Browsers
 from access.table import ADMIN, PAGES
 from django.apps import apps
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 
@@ -36,7 +36,7 @@ def arguments(name: str, world: dict[str, Any]) -> dict[str, Any]:
     return found | {"number": world["unpaid_number"]} if name in UNPAID else found
 
 
-def read(answer: HttpResponse) -> str:
+def read(answer: HttpResponseBase) -> str:
     """Return an answer in the words of the table."""
     if answer.status_code != 302:
         return str(answer.status_code)

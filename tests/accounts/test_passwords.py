@@ -1,7 +1,8 @@
 """Which passwords are taken, on every page that sets one, and that a refused one is never hashed (ACC-1, case A8)."""
 
+import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from django.test import Client
@@ -13,6 +14,8 @@ from accounts.models import User
 
 pytestmark = pytest.mark.django_db
 Enter = Callable[..., Client]
+Form = Literal["NFC", "NFD"]
+FORMS: tuple[Form, Form] = ("NFC", "NFD")
 ACUTE = "\N{COMBINING ACUTE ACCENT}"
 EMOJI = "\N{GRINNING FACE}"
 # Each text with its length in code points as it is hashed: in NFC a letter with its mark is one.
@@ -112,13 +115,11 @@ def test_what_nobody_would_guess_is_taken(text: str) -> None:
     assert User.objects.get().check_password(text)
 
 
-@pytest.mark.parametrize("sets", ["NFC", "NFD"])
-def test_a_password_typed_on_another_system_signs_in_to_the_same_account(sets: str) -> None:
-    import unicodedata
-
+@pytest.mark.parametrize("sets", FORMS)
+def test_a_password_typed_on_another_system_signs_in_to_the_same_account(sets: Form) -> None:
     text = "Ångström würde Brücken bauen"
     register(unicodedata.normalize(sets, text))
-    for form in ("NFC", "NFD"):
+    for form in FORMS:
         client = Client()
         typed = unicodedata.normalize(form, text)
         client.post(reverse("account_login"), {"login": "grace@example.com", "password": typed})

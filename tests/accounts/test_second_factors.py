@@ -22,12 +22,12 @@ Enter = Callable[..., Client]
 
 
 def code_of(secret: str) -> str:
-    return totp.format_hotp_value(totp.hotp_value(secret, int(time.time()) // 30))
+    return str(totp.format_hotp_value(totp.hotp_value(secret, int(time.time()) // 30)))
 
 
 def with_app(user: User) -> str:
     """Set up an authenticator app and return its secret."""
-    secret = totp.generate_totp_secret()
+    secret = str(totp.generate_totp_secret())
     totp.TOTP.activate(user, secret)
     return secret
 
