@@ -66,6 +66,9 @@ class CommonPasswordValidator(password_validation.CommonPasswordValidator):
         if any(first in self.passwords and second in self.passwords for first, second in pairs):
             raise ValidationError(self.get_error_message(), code="password_too_common")
 
+    def get_help_text(self) -> str:
+        return _("Not one that many people use.")
+
 
 class OwnDataValidator:
     """Refuse a password that is little more than the person's own name and address, or the shop's, decorated."""
