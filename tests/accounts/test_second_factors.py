@@ -14,6 +14,7 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from accounts.actions.roles import set_role
+from accounts.checks import check_staff_gate
 from accounts.models import User
 from events.models import Event
 
@@ -193,3 +194,10 @@ def test_customers_are_not_sent_to_set_one_up(enter: Enter, settings: Settings, 
     settings.STAFF_SECOND_FACTOR = True
     answer: Any = enter(ada).get(reverse("admin:index"), follow=True)
     assert answer.status_code == 403
+
+
+def test_a_shop_with_real_money_and_no_gate_is_told(settings: Settings) -> None:
+    settings.NETWORKS_KIND = "real"
+    assert [message.id for message in check_staff_gate(None)] == ["accounts.W001"]
+    settings.STAFF_SECOND_FACTOR = True
+    assert not check_staff_gate(None)

@@ -165,7 +165,7 @@ def hand_over(page: Page, site: Site) -> None:
     page.goto("/admin/")
     page.fill("[name=login]", "owner@example.com")
     page.fill("[name=password]", site.owner_password)
-    page.locator("main").get_by_role("button", name="Sign in").click()
+    page.locator("main").get_by_role("button", name="Sign in", exact=True).click()
     page.goto("/admin/provisioning/rental/")
     shot(page, "11-admin-rentals")
     page.locator("#result_list tbody a").first.click()
