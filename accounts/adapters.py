@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
+from allauth.core.internal import ratelimit
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -42,9 +43,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is
         methods = cast(list[dict[str, Any]], super().get_reauthentication_methods(user))
         return [method for method in methods if method["id"].startswith("mfa_")] or methods
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        key = cast(str, super()._get_login_attempts_cache_key(request, **credentials))
-        return f"{key}:{browsers.known_as(request, normalise(credentials.get('email', '')))}"
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the failures of a known browser under its own name alone: not with its account's, nor its address's."""
+        known = browsers.known_as(request, normalise(credentials.get("email", "")))
+        if not known:
+            super().pre_authenticate(request, **credentials)
+            return
+        self._login_failed_rl_usage = ratelimit.consume(  # a success gives this one back
+            request, app="allauth.account", action="login_failed_known", key=known
+        )
+        if not self._login_failed_rl_usage:
+            raise self.validation_error("too_many_login_attempts")
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]

@@ -10,7 +10,7 @@ from .views import entrance, keys, person
 
 urlpatterns = [
     path("", person.overview, name="account"),
-    path("login/", account.login, name="account_login"),
+    path("login/", entrance.SignInView.as_view(), name="account_login"),
     path("login/code/", entrance.SignInWithCodeView.as_view(), name="account_login_with_code"),
     path("logout/", account.logout, name="account_logout"),
     path("signup/", entrance.SignUpView.as_view(), name="account_signup"),

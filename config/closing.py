@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 
+from accounts.actions.lost import cancel_recovery
 from accounts.actions.people import close_account
 from accounts.gates import proved_again
 from accounts.models import User
@@ -141,5 +142,6 @@ def close_now(user: User) -> list[Reason]:
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         reasons = in_the_way(locked)
         if not reasons:
+            cancel_recovery(locked, actor=user)
             close_account(locked)
     return reasons

@@ -1,6 +1,9 @@
-"""Who on the staff may do what (ACC-8): the whole table. Each migrate makes the groups so."""
+"""Who on the staff may do what (ACC-8): the whole table. Each migrate makes the groups so.
 
-from accounts.actions.roles import OWNER, ensure_permissions, ensure_role
+Permissions of the last app of INSTALLED_APPS cannot stand here: Django makes them only after that step.
+"""
+
+from accounts.actions.roles import OWNER
 
 LOOK = (
     "accounts.view_user",
@@ -38,10 +41,3 @@ OPERATOR = (
 OWNERS = (*OPERATOR, "accounts.change_user", "accounts.recover_account", "accounts.view_recovery")
 
 ROLES = {"support": SUPPORT, "operator": OPERATOR, OWNER: OWNERS}
-
-
-def ensure_roles(using: str) -> None:
-    """Make every group with exactly its permissions."""
-    ensure_permissions(using)
-    for name, permissions in ROLES.items():
-        ensure_role(name, permissions)

@@ -178,8 +178,11 @@ ACCOUNT_SESSION_REMEMBER = True
 # about taken addresses (ACC-4). Then registration pauses for everybody; sign-in never does.
 SIGNUP_REFUSALS_PER_HOUR = 60
 ACCOUNT_RATE_LIMITS = {
-    "login": "30/m/ip",
+    "login": "",  # counted by our own view, as the next two
+    "sign_in": "30/m/ip",
+    "sign_in_known": "30/m/key",
     "login_failed": "10/m/ip,10/5m/key",
+    "login_failed_known": "10/5m/key",
     "login_with_code": "10/m/ip",
     "signup": "10/m/ip",
     "signup_refused": f"{SIGNUP_REFUSALS_PER_HOUR}/h/key",
@@ -187,6 +190,7 @@ ACCOUNT_RATE_LIMITS = {
     "guest": "30/m/ip",
 }
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False  # the session that changed it stays, every other one ends
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # there is nothing to guess: this keeps machines from being busy
 MFA_ADAPTER = "accounts.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # nobody verifies an e-mail here

@@ -156,6 +156,7 @@ def close_account(user: User, *, now: datetime | None = None) -> None:
     user.save(update_fields=columns.split())
     user.groups.clear()
     user.holders.all().delete()  # and with them journal cards and kept choices
+    user.recoveries.update(proof="")
     forget_keys(user)
     record("account.closed", subject=user, actor=user)
 

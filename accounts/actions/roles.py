@@ -1,9 +1,7 @@
 """Roles: groups with permissions (ACC-8). Which role may do what stands in `config/roles.py`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from django.apps import apps
-from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
 
@@ -15,25 +13,19 @@ from .people import end_sessions
 OWNER = "owner"
 
 
-def ensure_role(name: str, permissions: Iterable[str]) -> None:
-    """Make a group and give it exactly these permissions ("app.codename"); LookupError names one that is not there."""
-    wanted = set(permissions)
+def ensure_roles(roles: Mapping[str, Iterable[str]]) -> None:
+    """Make each group and give it exactly its permissions ("app.codename"); LookupError names one that is not there."""
     found = {
         f"{permission.content_type.app_label}.{permission.codename}": permission
         for permission in Permission.objects.select_related("content_type")
     }
-    if missing := wanted - found.keys():
-        raise LookupError(f"The role {name} names permissions that do not exist: {', '.join(sorted(missing))}")
-    group, _made = Group.objects.get_or_create(name=name)
-    chosen = {found[code] for code in wanted}
-    if set(group.permissions.all()) != chosen:
-        group.permissions.set(chosen)
-
-
-def ensure_permissions(using: str) -> None:
-    """Make the permissions of every app now: Django makes those of the last app only after our own step."""
-    for config in apps.get_app_configs():
-        create_permissions(config, verbosity=0, using=using)
+    if missing := {code for codes in roles.values() for code in codes} - found.keys():
+        raise LookupError(f"Roles name permissions that do not exist: {', '.join(sorted(missing))}")
+    for name, codes in roles.items():
+        group, _made = Group.objects.get_or_create(name=name)
+        chosen = {found[code] for code in codes}
+        if set(group.permissions.all()) != chosen:
+            group.permissions.set(chosen)
 
 
 def set_role(user: User, role: str | None, *, actor: User | None) -> None:

@@ -20,9 +20,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from .. import guests
+from .. import browsers, guests
 from ..actions import codes
 from ..actions.people import EmailTaken
+from ..emails import normalise
 from ..forms import RecoverForm, SignInWithCodeForm, SignUpForm
 from ..gates import allowed, has_room, too_many
 from ..models import User
@@ -68,6 +69,15 @@ def count_refusal(request: HttpRequest) -> None:
 def show_codes(request: HttpRequest, made: list[str], onward: str, *, new: bool = False) -> HttpResponse:
     context = {"codes": made, "text": "\n".join(made), "onward": onward, "new": new}
     return render(request, "account/recovery_codes.html", context)
+
+
+class SignInView(LoginView):  # type: ignore[misc]
+    """allauth's sign-in. A browser that is known for the email is counted apart from others at its network address."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        known = browsers.known_as(request, normalise(request.POST.get("login", "")))
+        counted = allowed(request, "sign_in_known", key=known) if known else allowed(request, "sign_in")
+        return cast(HttpResponse, super().post(request, *args, **kwargs)) if counted else too_many(request)
 
 
 class SignInWithCodeView(LoginView):  # type: ignore[misc]

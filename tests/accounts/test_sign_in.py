@@ -94,6 +94,26 @@ def test_acc_4_a_stranger_cannot_lock_out_a_browser_that_signed_in_before(ada: U
     assert attempt(known, ada.email, password)[0] == 302
 
 
+def test_acc_4_nor_can_a_stranger_at_the_same_network_address(ada: User, password: str) -> None:
+    """Behind one router, or one exit of Tor."""
+    known = Client()
+    attempt(known, ada.email, password)
+    known.post(reverse("account_logout"))
+    for _ in range(31):
+        attempt(Client(), ada.email, "wrong" * 4)
+    assert attempt(Client(), ada.email, password)[0] == 429
+    assert attempt(known, ada.email, password)[0] == 302
+
+
+def test_acc_4_a_known_browser_does_not_guess_without_end(ada: User, password: str) -> None:
+    known = Client()
+    attempt(known, ada.email, password)
+    known.post(reverse("account_logout"))
+    for _ in range(10):
+        attempt(known, ada.email, "wrong" * 4)
+    assert "Too many failed" in attempt(known, ada.email, password)[1]
+
+
 def test_acc_4_a_known_browser_of_one_person_is_not_known_for_another(ada: User, password: str) -> None:
     User.objects.create_user("eve@example.com", password, first_name="Eve", last_name="M")
     for guess in range(11):
