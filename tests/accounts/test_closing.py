@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.test import Client
@@ -89,6 +90,7 @@ def test_a_closed_account_keeps_the_books_and_no_person(ada: User, network: Netw
     there, here = enter(ada), enter(ada, sure=True)
     assert close(here)["Location"] == reverse("home")
     drain()
+    assert not EmailAddress.objects.exists()  # allauth's own table of addresses is never filled
     ada.refresh_from_db()
     assert (ada.email, ada.first_name, ada.is_active) == (f"closed-{ada.pk}@account.invalid", "", False)
     assert not ada.has_usable_password() and not ApiToken.objects.exists()

@@ -115,6 +115,13 @@ def test_a_session_that_lives_longer_than_its_holder_brings_nothing(guest: Clien
     assert holds(guest) == (0, 0)
 
 
+def test_many_guests_are_forgotten_a_few_at_a_time(db: None) -> None:
+    made = [guests.begin_guest() for _ in range(5)]
+    Holder.objects.exclude(pk=made[0].pk).update(expires_at=timezone.now())
+    assert guests.forget_guests(at_once=2) == 4
+    assert Holder.objects.get() == made[0]
+
+
 def test_what_is_claimed_is_not_forgotten(guest: Client, person: dict[str, Any], settings: Settings) -> None:
     guest.post(reverse("account_signup"), person)
     with time_machine.travel(timezone.now() + timedelta(days=365)):
