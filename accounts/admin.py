@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import cast
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -18,6 +20,12 @@ from .models import Recovery, User
 Act = Callable[[User], None]
 
 
+class ProofForm(ActionForm):
+    """The line of actions above the list, with the proof that opening a recovery asks for."""
+
+    proof = forms.CharField(label=_("Proof, for a recovery"), max_length=500, required=False)
+
+
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin[User]):
     ordering = ["email"]
@@ -29,7 +37,8 @@ class UserAdmin(DjangoUserAdmin[User]):
         (_("Role"), {"fields": ["is_active", "groups"]}),
         (_("Important dates"), {"fields": ["last_login", "date_joined", "terms_version", "closed_at"]}),
     ]
-    actions = ["make_support", "make_operator", "make_owner", "take_role", "end_sessions"]
+    action_form = ProofForm
+    actions = ["make_support", "make_operator", "make_owner", "take_role", "end_sessions", "open_recovery"]
 
     @admin.display(description=_("role"))
     def role(self, user: User) -> str:
@@ -73,6 +82,19 @@ class UserAdmin(DjangoUserAdmin[User]):
     def end_sessions(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._each(request, queryset, lambda user: people.sign_out_everywhere(user, actor=_actor(request)))
 
+    @admin.action(description=_("Open a recovery of the lost account"), permissions=["view"])
+    def open_recovery(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        proof = request.POST.get("proof", "").strip()
+        if not proof:
+            messages.error(request, _("Say beside the action what shows that the account is theirs."))
+        elif queryset.count() != 1:
+            messages.error(request, _("A proof is about one account: choose one."))
+        else:
+            self._each(request, queryset, lambda user: self._open(user, proof, request))
+
+    def _open(self, user: User, proof: str, request: HttpRequest) -> None:
+        lost.open_recovery(user, proof=proof, actor=_actor(request))
+
     def _set_role(self, request: HttpRequest, queryset: QuerySet[User], role: str | None) -> None:
         """Only an owner hands out rights, and never changes their own: somebody must be left who can."""
         self._each(request, queryset.exclude(pk=_actor(request).pk), lambda user: self._give(user, role, request))
@@ -84,13 +106,16 @@ class UserAdmin(DjangoUserAdmin[User]):
         if not _is_owner(request):
             raise PermissionDenied
         for user in queryset.filter(closed_at=None):
-            act(user)
-            messages.success(request, _("%(user)s: done and recorded.") % {"user": user})
+            try:
+                act(user)
+                messages.success(request, _("%(user)s: done and recorded.") % {"user": user})
+            except lost.CannotRecover as error:
+                messages.error(request, f"{user}: {error}")
 
 
 @admin.register(Recovery)
 class RecoveryAdmin(ReadOnlyAdmin):
-    """Recoveries of lost accounts. They are opened with a proof (`recoveraccount`); here they go on."""
+    """Recoveries of lost accounts. They are opened with a proof in the list of people; here they go on."""
 
     list_display = ["user", "state", "proof", "opened_at", "due_at"]
     list_filter = ["state"]

@@ -178,6 +178,17 @@ def test_only_owners_recover_accounts(ada: User, password: str, client: Client) 
     assert client.post(page, {"action": "complete", "_selected_action": [recovery.pk]}).status_code == 403
 
 
+def test_an_owner_opens_a_recovery_in_the_admin_with_a_proof(ada: User, admin_client: Client) -> None:
+    page = reverse("admin:accounts_user_changelist")
+    act = {"action": "open_recovery", "_selected_action": [ada.pk]}
+    assert "what shows that the account is theirs" in admin_client.post(page, act, follow=True).content.decode()
+    both = act | {"_selected_action": [user.pk for user in User.objects.all()], "proof": "x"}
+    assert "choose one" in admin_client.post(page, both, follow=True).content.decode()
+    assert not Recovery.objects.exists()
+    admin_client.post(page, act | {"proof": "GL-7K3M-9QX2, tx 0xabc"})
+    assert Recovery.objects.get(user=ada).proof == "GL-7K3M-9QX2, tx 0xabc"
+
+
 def test_an_owner_completes_a_recovery_in_the_admin(ada: User, admin_client: Client, settings: Settings) -> None:
     recovery = lost.open_recovery(ada, proof="x", actor=None)
     page = reverse("admin:accounts_recovery_changelist")
