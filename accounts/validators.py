@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+import zoneinfo
 
 from django.conf import settings
+from django.contrib.auth import password_validation
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
@@ -16,6 +18,12 @@ validate_name = RegexValidator(
     gettext_lazy("A name cannot contain control characters."),
     inverse_match=True,
 )
+
+
+def validate_time_zone(name: str) -> None:
+    """Refuse a time zone that this machine does not know."""
+    if name not in zoneinfo.available_timezones():
+        raise ValidationError(_("There is no such time zone here."), code="time_zone_unknown")
 
 
 def normalise_password(password: str) -> str:
@@ -44,8 +52,26 @@ class LengthValidator:
         }
 
 
+class CommonPasswordValidator(password_validation.CommonPasswordValidator):
+    """Refuse the 20,000 most common passwords, and two of them in a row: few of them alone are long enough for us."""
+
+    def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
+        super().validate(password)
+        text = password.lower().strip()
+        if (
+            len(text) > settings.PASSWORD_MAX_LENGTH
+        ):  # refused elsewhere; a megabyte would be cut in a million ways here
+            return
+        pairs = ((text[:at], text[at:]) for at in range(4, len(text) - 3))
+        if any(first in self.passwords and second in self.passwords for first, second in pairs):
+            raise ValidationError(self.get_error_message(), code="password_too_common")
+
+    def get_help_text(self) -> str:
+        return _("Not one that many people use.")
+
+
 class OwnDataValidator:
-    """Refuse a password that is little more than the person's own name and address, repeated or decorated."""
+    """Refuse a password that is little more than the person's own name and address, or the shop's, decorated."""
 
     needed = 8  # characters that are neither own data nor digits and signs around it
 
@@ -60,7 +86,7 @@ class OwnDataValidator:
             raise ValidationError(self.get_help_text(), code="password_own_data")
 
     def get_help_text(self) -> str:
-        return _("Not made of your name or email address.")
+        return _("Not made of your name, your email address or the name of this site.")
 
 
 def too_long(length: int) -> ValidationError:
@@ -74,5 +100,6 @@ def too_long(length: int) -> ValidationError:
 
 def _own_words(user: AbstractBaseUser | None) -> list[str]:
     texts = [str(getattr(user, field, "") or "") for field in ("first_name", "last_name", "email")]
+    texts += [settings.BRAND, "gridlot"]
     words = {word for text in texts for word in re.split(r"[\W_]+", text.casefold()) if len(word) >= 3}
     return sorted(words, key=len, reverse=True)

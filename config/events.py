@@ -3,4 +3,5 @@
 HANDLERS: dict[str, tuple[str, ...]] = {
     "order.settled": ("provisioning.handlers.start_rental",),
     "order.reserved": ("provisioning.handlers.start_rental",),
+    "account.closed": ("provisioning.handlers.forget_access_of_closed",),
 }

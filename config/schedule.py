@@ -18,6 +18,8 @@ SCHEDULE = {
     "reconcile": every("payments.tasks.reconcile", settings.RECONCILE_SECONDS),
     "holds": every("orders.tasks.end_holds", 10.0),
     "orders": every("orders.tasks.expire_orders", 300.0),
+    "guests": every("accounts.tasks.forget_guests", 3600.0),
+    "contacts": every("orders.tasks.forget_contacts", 3600.0),
 }
 if settings.NETWORKS_KIND == "simulated":
     SCHEDULE["mine"] = every("payments.tasks.mine_simulated", settings.SIMULATED_BLOCK_SECONDS)

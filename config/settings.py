@@ -74,6 +74,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "accounts.preferences.preferences",
+    "accounts.second_factor.staff_gate",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -152,7 +154,7 @@ PASSWORD_HASHERS = ["accounts.hashers.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "accounts.validators.LengthValidator"},
     {"NAME": "accounts.validators.OwnDataValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "accounts.validators.CommonPasswordValidator"},
 ]
 # ACC-1: counted in code points, so an emoji or a letter with its mark counts as a person would type it.
 PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH = 15, 128
@@ -161,7 +163,11 @@ LOGIN_REDIRECT_URL = "orders:list"
 LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
-ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm", "login": "accounts.forms.SignInForm"}
+ACCOUNT_FORMS = {
+    "signup": "accounts.forms.SignUpForm",
+    "login": "accounts.forms.SignInForm",
+    "change_password": "accounts.forms.ChangePasswordForm",
+}
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]  # once: it can be shown, and a manager types it
@@ -170,12 +176,53 @@ ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_REAUTHENTICATION_METHODS = {"password", "mfa"}  # not "code": that one needs e-mail
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,10/5m/key", "signup": "10/m/ip"}
+# SIGNUP_REFUSALS_PER_HOUR: how often registration may say, all in all, that data can't be used; it bounds what it tells
+# about taken addresses (ACC-4). Then registration pauses for everybody; sign-in never does.
+SIGNUP_REFUSALS_PER_HOUR = 60
+ACCOUNT_RATE_LIMITS = {
+    "login": "",  # counted by our own view, as the next two
+    "sign_in": "30/m/ip",
+    "sign_in_known": "30/m/key",
+    "login_failed": "10/m/ip,10/5m/key",
+    "login_failed_known": "10/5m/key",
+    "login_with_code": "10/m/ip",
+    "signup": "10/m/ip",
+    "signup_refused": f"{SIGNUP_REFUSALS_PER_HOUR}/h/key",
+    "recover": "10/m/ip",
+    "guest": "30/m/ip",
+}
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False  # the session that changed it stays, every other one ends
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # there is nothing to guess: this keeps machines from being busy
 MFA_ADAPTER = "accounts.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # nobody verifies an e-mail here
 MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
+MFA_TOTP_TOLERANCE = 1  # a clock may be half a minute off; each code still works once
 USERSESSIONS_TRACK_ACTIVITY = False  # a write at every request
+# STAFF_SECOND_FACTOR: staff pages open only for sessions that have shown a second factor (ACC-8). Off in the demo.
+STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=env.str("NETWORKS", default="simulated") == "real")
+# STAFF_PROOF_HOURS: how long that showing counts: a working day. Then it is asked for again.
+STAFF_PROOF_HOURS = 12
+# RECOVERY_HOURS: from opening a recovery of a lost account until an owner may complete it. A week: time to notice it.
+RECOVERY_HOURS = 7 * 24
+# TERMS_VERSION: the terms and the refund policy in force now. Change it with their text: customers are asked again.
+TERMS_VERSION = env.str("TERMS_VERSION", default="2026-11-01")
+# CONTACT_RETENTION_DAYS: how long orders of a closed account keep name and address: time for a claim to come up.
+CONTACT_RETENTION_DAYS = 365
+# GUEST_ITEMS_LIMIT: journal cards, and kept choices, that one guest may have. A guest is a browser without an account.
+GUEST_ITEMS_LIMIT = 50
+# --- API --------------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api_door.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api_door.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.api_door.TokenThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"token": "120/min"},
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "UNAUTHENTICATED_USER": None,
+}
 # TRUSTED_PROXY_COUNT: proxies in front of us whose X-Forwarded-For is believed. 0: none, so nobody fakes an address.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
 

@@ -38,11 +38,14 @@ class CardForm(forms.ModelForm[Card]):
             "decision": _("What you do next."),
         }
 
-    def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, owner: User | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        order = cast(OrderField, self.fields["order"])
-        order.queryset = Order.objects.filter(customer=owner)
-        order.empty_label = str(_("No order"))
+        if owner is None:
+            del self.fields["order"]  # guests have none
+        else:
+            order = cast(OrderField, self.fields["order"])
+            order.queryset = Order.objects.filter(customer=owner)
+            order.empty_label = str(_("No order"))
         for field in self.fields.values():
             if isinstance(field.widget, forms.Textarea):
                 field.widget.attrs["rows"] = 4

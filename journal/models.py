@@ -1,18 +1,18 @@
-"""The experiment journal: one card per question, kept by the person who asks it."""
+"""The experiment journal: one card per question, kept by the person who asks it, also as a guest (ACC-6)."""
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Holder
 from orders.models import Order
 
 
 class Card(models.Model):
     """One experimental question, from what was expected to what was decided. Failures are kept as results (JRN-1)."""
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="journal_cards")
+    holder = models.ForeignKey(Holder, on_delete=models.CASCADE, related_name="journal_cards")
     order = models.ForeignKey(
         Order, on_delete=models.SET_NULL, null=True, blank=True, related_name="journal_cards", verbose_name=_("order")
     )
@@ -34,7 +34,7 @@ class Card(models.Model):
         ordering = ["-updated_at", "-id"]
         verbose_name = _("journal card")
         verbose_name_plural = _("journal cards")
-        indexes = [models.Index(fields=["owner", "-updated_at"], name="card_of_owner")]
+        indexes = [models.Index(fields=["holder", "-updated_at"], name="card_of_holder")]
 
     def __str__(self) -> str:
         return self.question

@@ -1,12 +1,16 @@
 from typing import Any, cast
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db.models import Field
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts import guests
+from accounts.gates import allowed, too_many
 from accounts.models import User
 
 from . import actions, queries
@@ -17,45 +21,60 @@ CARDS_PER_PAGE = 20
 SET_UP = ("control", "variants", "environment", "parameters", "data_version", "seeds")
 
 
-@login_required
 @require_safe
+@never_cache
 def cards(request: HttpRequest) -> HttpResponse:
-    page = Paginator(queries.own_cards(_reader(request)), CARDS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(queries.own_cards(guests.whose(request)), CARDS_PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "journal/list.html", {"cards": page.object_list, "page_obj": page})
 
 
-@login_required
 @require_safe
+@never_cache
 def card(request: HttpRequest, card_id: int) -> HttpResponse:
-    found = queries.own_card(_reader(request), card_id)
+    found = _own(request, card_id)
+    if found is None:
+        return redirect_to_login(request.get_full_path())
     return render(request, "journal/card.html", {"card": found, "fields": [_fact(found, name) for name in SET_UP]})
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 def new(request: HttpRequest) -> HttpResponse:
-    """Write a card; `?order=` chooses one of the reader's orders by its id."""
-    owner = _reader(request)
-    form = CardForm(request.POST or None, owner=owner, initial={"order": request.GET.get("order")})
+    """Write a card, also as a guest; `?order=` chooses one of the reader's orders by its id."""
+    form = CardForm(request.POST or None, owner=_reader(request), initial={"order": request.GET.get("order")})
     if form.is_valid():
-        return redirect(actions.create_card(owner=owner, facts=form.cleaned_data))
+        if not request.user.is_authenticated and not allowed(request, "guest"):
+            return too_many(request)
+        try:
+            return redirect(actions.create_card(holder=guests.holder(request), facts=form.cleaned_data))
+        except actions.TooMany:
+            form.add_error(None, _("A guest keeps no more cards than these. Create an account: they all move along."))
     return render(request, "journal/form.html", {"form": form})
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 def edit(request: HttpRequest, card_id: int) -> HttpResponse:
-    owner = _reader(request)
-    found = queries.own_card(owner, card_id)
-    form = CardForm(request.POST or None, owner=owner, instance=found)
+    found = _own(request, card_id)
+    if found is None:
+        return redirect_to_login(request.get_full_path())
+    form = CardForm(request.POST or None, owner=_reader(request), instance=found)
     if form.is_valid():
         actions.edit_card(card=found, facts=form.cleaned_data)
         return redirect(found)
     return render(request, "journal/form.html", {"form": form, "card": found})
 
 
-def _reader(request: HttpRequest) -> User:
-    return cast(User, request.user)  # login_required stands in front of every view here
+def _own(request: HttpRequest, card_id: int) -> Card | None:
+    """Return the reader's card; 404 for any other one. A guest is asked to sign in instead."""
+    found = queries.own_cards(guests.whose(request)).filter(pk=card_id).first()
+    if found is None and request.user.is_authenticated:
+        raise Http404("no such card")
+    return found
+
+
+def _reader(request: HttpRequest) -> User | None:
+    return request.user if request.user.is_authenticated else None
 
 
 def _fact(found: Card, name: str) -> dict[str, Any]:

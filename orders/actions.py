@@ -18,7 +18,15 @@ from events.actions import record
 
 from . import numbers
 from .choice import Choice, Contact
-from .errors import HeldTooMuch, NotCancellable, NotOffered, NotReturnable, OutOfStock, PriceChanged
+from .errors import (
+    AccountClosed,
+    HeldTooMuch,
+    NotCancellable,
+    NotOffered,
+    NotReturnable,
+    OutOfStock,
+    PriceChanged,
+)
 from .models import Environment, Hold, Order
 
 ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", _("Notebook"), _("Inference"), "Blender", _("Other"))
@@ -51,7 +59,8 @@ def place_order(
     `client` is the mark of where it comes from, if known. Raises a `Refused` that says why; then nothing was saved.
     """
     with transaction.atomic(durable=True):
-        User.objects.select_for_update(no_key=True).get(pk=customer.pk)  # one order of a customer at a time
+        if not User.objects.select_for_update(no_key=True).get(pk=customer.pk).is_active:  # one order at a time
+            raise AccountClosed
         existing = Order.objects.filter(customer=customer, form_key=form_key).first()
         if existing:
             return existing

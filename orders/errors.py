@@ -58,3 +58,8 @@ class NotCancellable(Refused):
 class NotReturnable(Refused):
     def __init__(self) -> None:
         super().__init__(_("The sum of this order can't be moved: it is not paid, or its lots are reserved by now."))
+
+
+class AccountClosed(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This account is closed, so the order was not saved."))

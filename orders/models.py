@@ -8,9 +8,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Holder
 from catalog.models import TERMS, Offer
 from events.stateful import Stateful
 
@@ -38,6 +39,36 @@ class Environment(models.Model):
     def label(self) -> str:
         """The name in the reader's language, if it is one of the usual ones; an operator's own name as it is."""
         return gettext(self.name)
+
+
+class Draft(models.Model):
+    """A choice that somebody keeps for later, also as a guest (ACC-6). It holds no stock and promises no price."""
+
+    holder = models.ForeignKey(Holder, on_delete=models.CASCADE, verbose_name=_("holder"), related_name="drafts")
+    offer = models.ForeignKey(Offer, on_delete=models.CASCADE, verbose_name=_("offer"), related_name="+")
+    term_days = models.PositiveSmallIntegerField(_("term days"))
+    lots = models.PositiveSmallIntegerField(_("lots"))
+    environment_code = models.CharField(_("environment"), max_length=50, blank=True)
+    environment_wish = models.CharField(_("environment wish"), max_length=500, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        verbose_name = _("kept choice")
+        verbose_name_plural = _("kept choices")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("holder", "offer", "term_days", "lots", "environment_code", "environment_wish"),
+                name="draft_once",
+            ),
+            models.CheckConstraint(condition=Q(lots__gte=1, lots__lte=10), name="draft_1_to_10_lots"),
+            models.CheckConstraint(condition=Q(term_days__in=TERMS), name="draft_known_term"),
+        )
+
+    def __str__(self) -> str:
+        days = ngettext("%(days)d day", "%(days)d days", self.term_days) % {"days": self.term_days}
+        lots = ngettext("%(lots)d lot", "%(lots)d lots", self.lots) % {"lots": self.lots}
+        return f"{self.offer.name}, {days}, {lots}"
 
 
 class Order(Stateful):

@@ -8,7 +8,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from . import actions
+from . import actions, forgetting
 from .models import Hold, Order
 
 log = logging.getLogger(__name__)
@@ -28,6 +28,11 @@ def expire_orders() -> None:
     old = Order.objects.filter(state=Order.State.OPEN, payment=Order.Payment.NONE, created_at__lt=before)
     ripe = old.exclude(promised_until__gt=now).exclude(holds__state=Hold.State.HELD).order_by("created_at")[:500]
     each(ripe.values_list("pk", flat=True), lambda order_id: actions.expire_order(order_id, created_before=before))
+
+
+@shared_task
+def forget_contacts() -> None:
+    forgetting.forget_contacts()
 
 
 def each(order_ids: Iterable[int], act: Callable[[int], object]) -> None:

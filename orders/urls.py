@@ -1,10 +1,13 @@
 from django.urls import path
 
-from . import views
+from . import draft_views, views
 
 app_name = "orders"
 urlpatterns = [
     path("order/new/", views.checkout, name="checkout"),
+    path("order/kept/", draft_views.kept, name="kept"),
+    path("order/keep/", draft_views.keep, name="keep"),
+    path("order/kept/<int:draft_id>/discard/", draft_views.discard, name="discard"),
     path("orders/", views.rentals, name="list"),
     path("orders/<str:number>/", views.detail, name="detail"),
     path("orders/<str:number>/status/", views.status, name="status"),

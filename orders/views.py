@@ -16,10 +16,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
+from accounts import guests
 from accounts.models import User
 from catalog.models import Offer, Price
 
-from . import actions, choice
+from . import actions, choice, drafts
 from .choice import Choice
 from .clients import client_mark
 from .errors import PriceChanged, Refused
@@ -76,6 +77,7 @@ def save(request: HttpRequest, picked: Choice, price: Price) -> HttpResponse:
                 expected_total_cents=form.cleaned_data["expected_total_cents"],
                 client=client_mark(request),
             )
+            drafts.discard_same(guests.whose(request), picked)
             return redirect("orders:detail", order.number)
         except Refused as refusal:
             form = refused(form, refusal, picked)
@@ -126,7 +128,8 @@ def rentals(request: HttpRequest) -> HttpResponse:
     """List the customer's orders, newest first (ORD-8)."""
     orders = Order.objects.filter(customer=cast(User, request.user)).order_by("-id")
     page_obj = Paginator(orders, PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "orders/list.html", {"orders": list(page_obj), "page_obj": page_obj})
+    kept = drafts.of(guests.whose(request))
+    return render(request, "orders/list.html", {"orders": list(page_obj), "page_obj": page_obj, "drafts": kept})
 
 
 @login_required

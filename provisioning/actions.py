@@ -131,3 +131,8 @@ def confirm_wipe(rental_id: int, *, actor: User) -> Rental:
             if hold:
                 release(hold)
         return rental
+
+
+def forget_access(customer_id: int) -> None:
+    """Remove the access information of a customer's ended rentals: nobody can be shown it any more."""
+    Rental.objects.filter(order__customer_id=customer_id, state=State.ENDED).update(access="")

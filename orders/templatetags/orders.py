@@ -2,7 +2,8 @@
 
 from django import template
 
-from orders.models import Environment, Order
+from orders.drafts import to_choice
+from orders.models import Draft, Environment, Order
 from orders.words import Word
 from orders.words import payment_word as word_of
 
@@ -25,3 +26,9 @@ def environment_choices(selected: str = "", wish: str = "") -> dict[str, object]
 def order_payment_word(order: Order) -> Word:
     """Return the word for an order's money, from the order alone."""
     return word_of(order)
+
+
+@register.filter
+def choice_query(draft: Draft) -> str:
+    """Return the query string with which a kept choice goes on to the checkout."""
+    return to_choice(draft).query()

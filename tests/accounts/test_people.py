@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from accounts.actions import ensure_owner, reset_password
+from accounts.actions.people import ensure_owner, reset_password
 from accounts.models import User
 
 pytestmark = pytest.mark.django_db
@@ -79,13 +79,17 @@ def test_resetting_an_unknown_address_says_so() -> None:
         reset_password("nobody@example.com")
 
 
-def test_an_operator_can_add_a_person_in_the_admin(admin_client: Client) -> None:
-    page = reverse("admin:accounts_user_add")
-    assert admin_client.get(page).status_code == 200
-    facts = {"email": "Linus@Example.com", "first_name": "L", "last_name": "T", "usable_password": "true"}
-    passwords = {"password1": "correct horse battery", "password2": "correct horse battery"}
-    response = admin_client.post(page, facts | passwords)
-    assert response.status_code == 302, response.context["errors"]
-    linus = User.objects.get(email="linus@example.com")
-    assert admin_client.get(reverse("admin:accounts_user_change", args=[linus.pk])).status_code == 200
-    assert admin_client.get(reverse("admin:accounts_user_changelist"), {"q": "linus"}).status_code == 200
+def test_acc_3_nobody_makes_a_person_or_chooses_a_password_in_the_admin(admin_client: Client, ada: User) -> None:
+    """People register themselves; an owner then gives them a role."""
+    assert admin_client.get(reverse("admin:accounts_user_changelist"), {"q": "ada"}).status_code == 200
+    assert admin_client.get(reverse("admin:accounts_user_change", args=[ada.pk])).status_code == 200
+    passwords = {"password1": "chosen by an owner 1", "password2": "chosen by an owner 1"}
+    assert admin_client.post(reverse("admin:accounts_user_add"), passwords).status_code == 403
+    page = reverse("admin:auth_user_password_change", args=[ada.pk])
+    assert admin_client.post(page, passwords | {"usable_password": "true"}).status_code == 403
+    assert (
+        admin_client.post(reverse("admin:accounts_user_change", args=[ada.pk]), {"email": "x@y.z"}).status_code == 403
+    )
+    before = ada.password
+    ada.refresh_from_db()
+    assert (ada.password, ada.email) == (before, "ada@example.com")

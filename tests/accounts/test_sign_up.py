@@ -28,7 +28,7 @@ def test_acc_1_registration_signs_in_and_sends_no_mail(
 ) -> None:
     settings.PASSWORD_HASHERS = ["accounts.hashers.Argon2"]
     response = client.post(reverse("account_signup"), person)
-    assert response.status_code == 302
+    assert response.status_code == 200
     user = User.objects.get(email="grace@example.com")
     assert (user.first_name, user.last_name) == ("Grace", "Hopper")
     assert user.password.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
@@ -38,7 +38,7 @@ def test_acc_1_registration_signs_in_and_sends_no_mail(
 
 @pytest.mark.parametrize("text", ["\N{GRINNING FACE}" * 15, " " + "q w e r t y u i" + " ", "ж" * 15, "x" * 128])
 def test_acc_1_any_unicode_of_15_to_128_code_points_is_taken(client: Client, person: dict[str, Any], text: str) -> None:
-    assert client.post(reverse("account_signup"), person | {"password1": text}).status_code == 302
+    client.post(reverse("account_signup"), person | {"password1": text})
     assert User.objects.get(email="grace@example.com").check_password(text)
 
 
@@ -85,7 +85,8 @@ def test_acc_4_a_taken_address_is_refused_like_any_other_data(
 ) -> None:
     taken = client.post(reverse("account_signup"), person | {"email": ada.email})
     wrong = client.post(reverse("account_signup"), person | {"password1": "short"})
-    assert taken.status_code == wrong.status_code == 200
+    fine = Client().post(reverse("account_signup"), person)
+    assert taken.status_code == wrong.status_code == fine.status_code == 200
     assert not taken.context["form"].errors.get("email")
 
 
@@ -109,12 +110,12 @@ def test_ord_1_the_way_back_to_the_checkout_survives_registration(client: Client
     page = client.get(reverse("account_signup"), {"next": checkout}).content.decode()
     assert "offer=b200-sxm&amp;term=7" in page
     response = client.post(reverse("account_signup"), person | {"next": checkout})
-    assert response["Location"] == checkout
+    assert response.context["onward"] == checkout
 
 
 def test_a_foreign_way_back_is_not_followed(client: Client, person: dict[str, Any]) -> None:
     response = client.post(reverse("account_signup"), person | {"next": "https://evil.example/"})
-    assert response["Location"].startswith("/")
+    assert response.context["onward"] == reverse("orders:list")
 
 
 def test_acc_4_registration_is_throttled(client: Client, person: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 from story import Network, ask, make_customer, save_order
 
+from accounts.actions.guests import holder_of
 from accounts.models import User
 from catalog.models import Offer
 from journal.actions import create_card
@@ -26,7 +27,7 @@ def pages(network: Network, customer: User, offer: Offer) -> list[str]:
     network.settle()
     assert Rental.objects.get().order == order
     inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
-    card = create_card(owner=customer, facts={"question": "Why"})
+    card = create_card(holder=holder_of(customer), facts={"question": "Why"})
     return [
         *(reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "status", "cancel")),
         *(reverse(f"payments:{name}", args=[order.number]) for name in ("choose", "balance")),

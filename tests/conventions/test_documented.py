@@ -76,3 +76,11 @@ def test_pages_name_only_files_that_exist(name: str) -> None:
     root = Path(settings.BASE_DIR)
     paths = re.findall(r"`((?:[\w.]+/)+[\w.]+\.(?:py|md|sh|yml|toml))`", documented(name))
     assert not [path for path in paths if not (root / path).is_file()]
+
+
+def test_tests_named_as_proof_exist() -> None:
+    """docs/security.md names a test for each requirement that it says holds."""
+    root = Path(settings.BASE_DIR)
+    there = {name for path in root.glob("tests/**/*.py") for name in re.findall(r"def (test_\w+)", path.read_text())}
+    named = set(re.findall(r"`(test_\w+)`", documented("security.md")))
+    assert named and not sorted(named - there)

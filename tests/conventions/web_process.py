@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.actions import create_account
+from accounts.actions.people import create_account
 from accounts.models import User
 from catalog.models import Offer
 from orders.actions import place_order

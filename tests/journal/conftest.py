@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from accounts.actions.guests import holder_of
 from accounts.models import User
 from catalog.models import Offer
 from journal.models import Card
@@ -27,7 +28,9 @@ def as_ada(client: Client, ada: User) -> Client:
 
 @pytest.fixture
 def card(ada: User) -> Card:
-    return Card.objects.create(owner=ada, question="Does FP8 change the loss?", hypothesis="No, within one per cent.")
+    return Card.objects.create(
+        holder=holder_of(ada), question="Does FP8 change the loss?", hypothesis="No, within one per cent."
+    )
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from accounts.actions.guests import holder_of
 from accounts.models import User
 from journal.models import Card
 from orders.models import Order
@@ -19,7 +20,7 @@ def test_jrn_1_a_card_needs_only_its_question(as_ada: Client, ada: User) -> None
     response = as_ada.post(NEW, {"question": "Does it fit?"})
     card = Card.objects.get()
     assert response["Location"] == card.get_absolute_url()
-    assert (card.owner, card.order, card.hypothesis) == (ada, None, "")
+    assert (card.holder.user, card.order, card.hypothesis) == (ada, None, "")
     page = as_ada.get(card.get_absolute_url()).content.decode()
     assert "Does it fit?" in page
     assert "missing" in page
@@ -113,13 +114,15 @@ def test_the_list_takes_as_many_queries_for_one_card_as_for_many(
     make_order: Callable[[User], Order],
 ) -> None:  # fmt: skip
     order = make_order(ada)
-    Card.objects.bulk_create(Card(owner=ada, order=order, question=f"Question {number}") for number in range(cards))
+    Card.objects.bulk_create(
+        Card(holder=holder_of(ada), order=order, question=f"Question {number}") for number in range(cards)
+    )
     with django_assert_max_num_queries(4):
         as_ada.get(reverse("journal:list"))
 
 
 def test_a_long_journal_has_pages(as_ada: Client, ada: User) -> None:
-    Card.objects.bulk_create(Card(owner=ada, question=f"Question {number}") for number in range(21))
+    Card.objects.bulk_create(Card(holder=holder_of(ada), question=f"Question {number}") for number in range(21))
     assert len(as_ada.get(reverse("journal:list")).context["cards"]) == 20
     assert len(as_ada.get(reverse("journal:list"), {"page": 2}).context["cards"]) == 1
     assert as_ada.get(reverse("journal:list"), {"page": "x"}).status_code == 200

@@ -117,7 +117,9 @@ def test_at_most_three_live_instructions_of_an_order(shop: Any) -> None:
 
 
 @pytest.mark.parametrize(("code", "minimum"), [("eth", "$15.00"), ("usdt-ethereum", "$20.00")])
-def test_case_56_a_sum_that_does_not_cover_the_cost_of_sweeping_is_refused(shop: Any, client: Any, code: str, minimum: str) -> None:
+def test_case_56_a_sum_that_does_not_cover_the_cost_of_sweeping_is_refused(
+    shop: Any, client: Any, code: str, minimum: str
+) -> None:
     small = save_order(shop.customer, make_offer(price_cents=1_499, name="Small"))
     html = refused_on_page(client, shop, small, code)
     assert f"can&#x27;t be used for less than {minimum}. Choose another method." in html

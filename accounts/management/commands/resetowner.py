@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.actions import reset_password
+from accounts.actions.people import reset_password
 from accounts.models import User
 
 

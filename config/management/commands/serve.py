@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
-from accounts.actions import ensure_owner
+from accounts.actions.people import ensure_owner
 from config import preflight
 from config.assets import Collecting
 from config.embedded import Tasks

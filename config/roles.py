@@ -1,0 +1,43 @@
+"""Who on the staff may do what (ACC-8): the whole table. Each migrate makes the groups so.
+
+Permissions of the last app of INSTALLED_APPS cannot stand here: Django makes them only after that step.
+"""
+
+from accounts.actions.roles import OWNER
+
+LOOK = (
+    "accounts.view_user",
+    "balance.view_account",
+    "balance.view_movement",
+    "catalog.view_offer",
+    "catalog.view_price",
+    "events.view_event",
+    "orders.view_environment",
+    "orders.view_hold",
+    "orders.view_order",
+    "payments.view_chaintransfer",
+    "payments.view_networkcursor",
+    "payments.view_paymentintent",
+    "payments.view_reviewitem",
+    "provisioning.view_rental",
+)
+# Support reads and converses; access secrets and money are not theirs (ACC-8, A13).
+SUPPORT = LOOK
+# Operators reconcile and provision.
+OPERATOR = (
+    *LOOK,
+    "catalog.add_offer",
+    "catalog.change_offer",
+    "catalog.add_price",
+    "catalog.change_price",
+    "orders.change_order",
+    "orders.add_environment",
+    "orders.change_environment",
+    "payments.change_networkcursor",
+    "payments.change_reviewitem",
+    "provisioning.change_rental",
+)
+# An owner is a superuser as well; these are what an owner may do and nobody else.
+OWNERS = (*OPERATOR, "accounts.change_user", "accounts.recover_account", "accounts.view_recovery")
+
+ROLES = {"support": SUPPORT, "operator": OPERATOR, OWNER: OWNERS}

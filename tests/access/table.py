@@ -1,0 +1,125 @@
+"""Who may open which page: the whole table, one line per URL name. A new page without a line fails the test.
+
+PAGES: how it is asked, then the answer to: nobody signed in, the person it belongs to, another customer; and, where
+they differ from that customer, support, operator, owner of the site. An answer is a status, or where it leads:
+
+    login   to sign-in          again  to proving once more who one is
+    gate    to the admin's gate  away   elsewhere
+
+ADMIN: for each model of the admin what support, operator, owner may do: v view, a add, c change, d delete, - nothing.
+"""
+
+PAGES = {
+    # everybody's
+    "home": "GET 200 200 200",
+    "catalog:list": "GET 200 200 200",
+    "catalog:offer": "GET 200 200 200",
+    "catalog:figures": "GET 200 200 200",
+    "gallery": "GET 200 200 200",
+    "terms": "GET 200 200 200",
+    "refunds": "GET 200 200 200",
+    "privacy": "GET 200 200 200",
+    "healthz": "GET 200 200 200",
+    "set_language": "POST away away away",
+    # orders
+    "orders:checkout": "GET away away away",
+    "orders:kept": "GET 200 200 200",
+    "orders:keep": "POST away away away",
+    "orders:discard": "POST away away away",
+    "orders:list": "GET login 200 200",
+    "orders:detail": "GET login 200 404",
+    "orders:status": "GET login 200 404",
+    "orders:cancel": "POST login away 404",
+    # payments
+    "payments:choose": "GET login 200 404",
+    "payments:balance": "POST login away 404",
+    "payments:intent": "GET login 200 404",
+    "payments:status": "GET login 200 404",
+    "payments:declare": "POST login away 404",
+    "payments:cancel": "POST login away 404",
+    "payments:wallet": "GET login 200 200",
+    "balance:statement": "GET login 200 200",
+    "balance:csv": "GET login 200 200",
+    # rentals and journal
+    "provisioning:access": "GET login 200 404",
+    "journal:list": "GET 200 200 200",
+    "journal:new": "GET 200 200 200",
+    "journal:card": "GET login 200 404",
+    "journal:edit": "GET login 200 404",
+    # the ways in
+    "account_login": "GET 200 away away",
+    "account_login_with_code": "GET 200 away away",
+    "account_signup": "GET 200 away away",
+    "account_recover": "GET 200 200 200",
+    "account_inactive": "GET 200 200 200",
+    "account_logout": "GET away 200 200",
+    "account_reauthenticate": "GET login 200 200",
+    "mfa_authenticate": "GET login away away",
+    "mfa_reauthenticate": "GET login again again",
+    "mfa_login_webauthn": "GET login away away",
+    "mfa_reauthenticate_webauthn": "GET login again again",
+    # the account
+    "account": "GET login 200 200",
+    "account_profile": "GET login 200 200",
+    "account_change_email": "GET login again again",
+    "account_change_password": "GET login 200 200",
+    "account_terms": "GET login 200 200",
+    "account_cancel_recovery": "POST login away away",
+    "account_recovery_codes": "GET login again again",
+    "account_tokens": "GET login 200 200",
+    "account_new_token": "GET login again again",
+    "account_revoke_token": "POST login away 404",
+    "account_bring_along": "GET login away away",
+    "account_export": "GET login 200 200",
+    "account_close": "GET login again again",
+    "usersessions_list": "GET login 200 200",
+    "account_end_session": "POST login away 404",
+    "mfa_index": "GET login 200 200",
+    "account_factor_needed": "GET login 200 200",
+    "mfa_activate_totp": "GET login again again",
+    "mfa_deactivate_totp": "GET login 404 404",
+    "mfa_view_recovery_codes": "GET login 404 404",
+    "mfa_generate_recovery_codes": "GET login again again",
+    "mfa_download_recovery_codes": "GET login 404 404",
+    "mfa_list_webauthn": "GET login 200 200",
+    "mfa_add_webauthn": "GET login again again",
+    "mfa_remove_webauthn": "GET login again again",
+    "mfa_edit_webauthn": "GET login again again",
+    # the API takes tokens, never a session
+    "api_me": "GET 401 401 401",
+    "api_not_found": "GET 404 404 404",
+    # the admin
+    "admin:index": "GET gate gate gate 200 200 200",
+    "admin:login": "GET login 403 403 away away away",
+    "admin:logout": "POST away away away",
+    "admin:password_change": "GET gate gate gate away away away",
+    "admin:password_change_done": "GET gate gate gate 200 200 200",
+    "admin:autocomplete": "GET gate gate gate 403 403 403",
+    "admin:jsi18n": "GET gate gate gate 200 200 200",
+    "admin:view_on_site": "GET gate gate gate 404 404 404",
+    "admin:app_list": "GET gate gate gate 200 200 200",
+    "admin:auth_user_password_change": "GET gate gate gate 403 403 403",
+    "admin:rental_move": "POST gate gate gate 403 away away",
+    "admin:rental_plan": "GET gate gate gate 403 200 200",
+    "admin:rental_hand_over": "GET gate gate gate 403 200 200",
+}
+
+ADMIN = {
+    "accounts_user": "v v v",
+    "accounts_recovery": "- - v",
+    "balance_account": "v v v",
+    "balance_movement": "v v v",
+    "catalog_offer": "v vac vac",
+    "events_event": "v v v",
+    "orders_environment": "v vac vacd",
+    "orders_order": "v v v",
+    "payments_allocation": "- - v",
+    "payments_chaintransfer": "v v v",
+    "payments_installation": "- - v",
+    "payments_networkcursor": "v v v",
+    "payments_paymentintent": "v v v",
+    "payments_ratesample": "- - v",
+    "payments_reservedaddress": "- - v",
+    "payments_reviewitem": "v v v",
+    "provisioning_rental": "v v v",
+}
