@@ -23,7 +23,7 @@ from accounts.gates import proved_again
 from accounts.models import User
 from balance.models import Account
 from orders.models import Hold, Order
-from payments.models import ChainTransfer
+from payments.models import ChainTransfer, PaymentIntent
 from provisioning.models import Rental
 
 
@@ -51,7 +51,12 @@ def money(user: User) -> bool:
 def money_on_its_way(user: User) -> bool:
     """Tell of a transfer that is seen and not credited yet; dust never will be."""
     waiting = ChainTransfer.objects.filter(intent__customer=user, credited=False, dust=False)
-    return waiting.exclude(status=ChainTransfer.Status.DROPPED).exists()
+    return waiting.exclude(status__in=ChainTransfer.GONE).exclude(verdict=ChainTransfer.Verdict.KEEP).exists()
+
+
+def promises_alive(user: User) -> bool:
+    """Tell of payment instructions that may still be paid: a top-up's have no order that would stand in the way."""
+    return PaymentIntent.objects.filter(customer=user, ended_at=None).exists()
 
 
 def orders_open(user: User) -> bool:
@@ -88,6 +93,17 @@ IN_THE_WAY: tuple[tuple[Callable[[User], bool], Reason], ...] = (
             gettext_lazy("It becomes yours when the network has confirmed it. Come back then."),
             "orders:list",
             RENTALS,
+        ),
+    ),
+    (
+        promises_alive,
+        Reason(
+            gettext_lazy("Payment instructions are still alive."),
+            gettext_lazy(
+                "Cancel them, or wait until their time is over: money sent to them would reach a closed account."
+            ),
+            "balance:statement",
+            gettext_lazy("Go to the balance"),
         ),
     ),
     (

@@ -22,7 +22,7 @@ from events.actions import subject_of
 from events.models import Event
 from journal.models import Card
 from orders.models import Draft, Order
-from payments.models import ChainTransfer, PaymentIntent
+from payments.models import ChainTransfer, Inquiry, PaymentIntent, TopUp
 from provisioning.models import Rental
 
 Rows = Callable[[User], "QuerySet[Any]"]
@@ -69,8 +69,18 @@ SECTIONS: tuple[tuple[str, Rows, str], ...] = (
     (
         "payment_instructions",
         lambda user: PaymentIntent.objects.filter(customer=user).order_by("created_at"),
-        "id order_id method network amount usd_cents rate_e8 address__address created_at expires_at declared_at quote "
+        "id order_id topup_id exchange pay_if_late method network amount usd_cents rate_e8 address__address created_at expires_at declared_at quote "
         "funding settlement",
+    ),
+    (
+        "topups",
+        lambda user: TopUp.objects.filter(customer=user).order_by("id"),
+        "id symbols state amount_cents created_at settled_at",
+    ),
+    (
+        "payment_questions",
+        lambda user: Inquiry.objects.filter(customer=user).order_by("asked_at"),
+        "text asked_at answer",
     ),
     (
         "transfers",

@@ -16,9 +16,14 @@ LOOK = (
     "orders.view_hold",
     "orders.view_order",
     "payments.view_chaintransfer",
+    "payments.view_handsettlement",
+    "payments.view_inquiry",
     "payments.view_networkcursor",
     "payments.view_paymentintent",
+    "payments.view_ratesourcehealth",
+    "payments.view_reconciliation",
     "payments.view_reviewitem",
+    "payments.view_topup",
     "provisioning.view_rental",
 )
 # Support reads and converses; access secrets and money are not theirs (ACC-8, A13).

@@ -1,6 +1,7 @@
 """A shop in which one customer has one of everything, and a browser for each kind of person."""
 
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,9 @@ from journal.actions import create_card
 from orders.choice import Choice
 from orders.drafts import keep
 from orders.models import Draft
-from payments.models import ReviewItem
+from payments.actions import inquiries
+from payments.actions.topups import make_topup
+from payments.models import RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
 
 WHO = ("nobody", "own", "other", "support", "operator", "owner")
@@ -48,12 +51,18 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     passkey = Authenticator.objects.create(user=make_customer("key@example.com"), type="webauthn", data={"name": "key"})
     lost.open_recovery(make_customer("lost@example.com"), proof="x", actor=None)
     Account.objects.get_or_create(customer=customer)
+    RateSourceHealth.objects.create(source="kraken")
+    Reconciliation.objects.create(network="ethereum", agrees=True)
+    topup = make_topup(customer, 10_000, form_key=uuid.uuid4())
+    inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
     ReviewItem.objects.create(reason="other_asset", subject="x:1")
     return {
         "slug": offer.slug,
         "number": paid.number,
         "unpaid_number": unpaid.number,
         "intent_id": intent.pk,
+        "topup_number": topup.number,
+        "inquiry_id": inquiry.pk,
         "draft_id": Draft.objects.get().pk,
         "card_id": card.pk,
         "token_id": token.pk,

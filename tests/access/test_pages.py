@@ -14,6 +14,7 @@ from django.urls import URLResolver, get_resolver, reverse
 pytestmark = [pytest.mark.access, pytest.mark.django_db]
 ACTIONS = ("changelist", "add", "change", "history", "delete")
 UNPAID = {"orders:cancel", "payments:choose", "payments:balance"}  # pages of an order that still waits for payment
+TOPUPS = {"payments:topup", "payments:topup_status", "payments:choose_topup"}
 
 
 def names(resolver: Any, spaces: tuple[str, ...] = ()) -> Iterator[str]:
@@ -33,7 +34,9 @@ def arguments(name: str, world: dict[str, Any]) -> dict[str, Any]:
         resolver = resolver.namespace_dict[space][1]
     wanted = resolver.reverse_dict.getlist(last)[0][0][0][1]
     found = {argument: world[argument] for argument in wanted}
-    return found | {"number": world["unpaid_number"]} if name in UNPAID else found
+    if name in UNPAID | TOPUPS:
+        found["number"] = world["unpaid_number" if name in UNPAID else "topup_number"]
+    return found
 
 
 def read(answer: HttpResponseBase) -> str:

@@ -122,7 +122,7 @@ def test_the_pages_of_a_question_are_its_customers_alone(shop: Any, client: Clie
     client.force_login(make_customer("eve@example.com"))
     for name in ("inquiry", "inquiry-status"):
         assert client.get(reverse(f"payments:{name}", args=[made.pk])).status_code == 404
-    assert client.post(reverse("payments:inquiry-claim", args=[made.pk])).status_code == 404
+    assert client.post(reverse("payments:inquiry_claim", args=[made.pk])).status_code == 404
 
 
 @pytest.mark.cases
@@ -318,11 +318,11 @@ def test_the_page_asks_polls_and_claims(shop: Any, client: Client) -> None:
     asked = client.post(reverse("payments:doctor") + f"?intent={intent.pk}", {"text": f"https://bscscan.com/tx/{HASH}"})
     made = Inquiry.objects.get()
     assert (asked.headers["Location"], made.intent) == (reverse("payments:inquiry", args=[made.pk]), intent)
-    status = reverse("payments:inquiry-status", args=[made.pk])
+    status = reverse("payments:inquiry_status", args=[made.pk])
     assert f'hx-get="{status}"' in client.get(asked.headers["Location"]).content.decode()
     answer_inquiries()
     answered = client.get(status).content.decode()
     assert "hx-get" not in answered and 'data-code="other_chain"' in answered
-    client.post(reverse("payments:inquiry-claim", args=[made.pk]), {"note": "MetaMask"})
+    client.post(reverse("payments:inquiry_claim", args=[made.pk]), {"note": "MetaMask"})
     assert ReviewItem.objects.get().facts["note"] == "MetaMask"
     assert "A person was told." in client.get(asked.headers["Location"]).content.decode()

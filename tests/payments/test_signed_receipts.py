@@ -176,7 +176,7 @@ def test_a_new_key_signs_and_the_old_one_stays_published(shop: Any, settings: An
     settings.RECEIPT_KEYS = ["a new key" * 5, *settings.RECEIPT_KEYS]
     new = json.loads(receipt(shop))
     assert old["key"] != new["key"]
-    published = client.get(reverse("payments:receipt-key")).json()["keys"]
+    published = client.get(reverse("payments:receipt_key")).json()["keys"]
     assert published == [new["key"], old["key"]] == public_keys()
 
 
@@ -184,7 +184,7 @@ def test_a_new_key_signs_and_the_old_one_stays_published(shop: Any, settings: An
 def test_the_file_is_for_its_customer_alone(shop: Any, client: Client) -> None:
     receipt(shop)
     number = PaymentIntent.objects.get().purpose.number
-    url = reverse("payments:receipt-json", args=[number])
+    url = reverse("payments:receipt_json", args=[number])
     assert client.get(url).status_code == 302
     client.force_login(make_customer("eve@example.com"))
     assert client.get(url).status_code == 404
@@ -193,7 +193,7 @@ def test_the_file_is_for_its_customer_alone(shop: Any, client: Client) -> None:
     assert answer.headers["Content-Disposition"] == f'attachment; filename="receipt-{number}.json"'
     assert checker.verify(answer.content)["receipt"]["number"] == number
     assert shop.customer.email not in answer.content.decode()
-    assert client.get(reverse("payments:receipt-json", args=["nothing"])).status_code == 404
+    assert client.get(reverse("payments:receipt_json", args=["nothing"])).status_code == 404
 
 
 @pytest.mark.django_db
