@@ -69,8 +69,8 @@ SECTIONS: tuple[tuple[str, Rows, str], ...] = (
     (
         "payment_instructions",
         lambda user: PaymentIntent.objects.filter(customer=user).order_by("created_at"),
-        "id order_id topup_id exchange pay_if_late method network amount usd_cents rate_e8 address__address created_at expires_at declared_at quote "
-        "funding settlement",
+        "id order_id topup_id exchange pay_if_late method network amount usd_cents rate_e8 address__address created_at "
+        "expires_at declared_at quote funding settlement",
     ),
     (
         "topups",
