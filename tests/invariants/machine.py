@@ -1,0 +1,239 @@
+"""The state machine: every verb of `World` as a rule, every invariant after each step, everything at the end."""
+
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from invariants.checks import Past, check, check_all
+from invariants.world import Base, World
+
+from events.models import Event
+
+FEW = st.integers(0, 9)
+YES = st.booleans()
+CUT: dict[str, tuple[Any, ...]] = {  # what may be cut off, with its arguments
+    "mine": (0, 3), "watch": (), "timers": (), "deliver": (), "pay_from_balance": (0,), "settle_by_hand": (0,),
+    "approve": (0, 1), "move_to_balance": (0,), "cancel_order": (0,), "ask": (0, 1), "ask_for_topup": (0, 1),
+    "cancel_intent": (0,), "decide": (0, "credited"), "take_stock": (0,), "place_order": (2, 1, False),
+}  # fmt: skip
+
+
+class Shop(RuleBasedStateMachine):
+    """One shop. `base` is set by the test; `steps` counts what was really done, over all examples."""
+
+    base: ClassVar[Base]
+    steps: ClassVar[int] = 0
+    kills: ClassVar[int] = 0
+    refusals: ClassVar[int] = 0
+    told: ClassVar[Counter[str]] = Counter()  # kinds of events, and how often
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = ExitStack()
+        self.world: World = self.stack.enter_context(self.base.world())
+        self.past = Past()
+
+    def take(self, verb: str, *arguments: Any) -> None:
+        self.world.take(getattr(self.world, verb), *arguments)
+        Shop.steps += 1
+        if self.world.written():
+            check(self.world, self.past)
+
+    def teardown(self) -> None:
+        try:
+            if sys.exc_info()[0] is None:
+                self.world.calm_down()
+                check_all(self.world, self.past)
+        finally:
+            Shop.kills += self.world.killed
+            Shop.refusals += self.world.refused
+            Shop.told.update(Event.objects.values_list("kind", flat=True))
+            self.stack.close()
+
+    @initialize(
+        methods=st.lists(FEW, min_size=2, max_size=2), lots=st.sampled_from((1, 2, 6)), late=YES, dear=YES, topup=YES
+    )
+    def open(self, methods: list[int], lots: int, late: bool, dear: bool, topup: bool) -> None:
+        """Begin with two orders, or an order and a top-up, that were asked for: else most examples are about nothing."""
+        self.take("place_order", 0, lots, False)
+        self.take("ask", 0, methods[0], False, late)
+        if topup:
+            self.take("top_up", 1, methods[1])
+            self.take("ask_for_topup", 0, methods[1])
+        else:
+            self.take("place_order", 1, 1, dear)
+            self.take("ask", 0, methods[1], True, False)
+
+    # --- customers ----------------------------------------------------------------------------------------------------
+    @rule(who=st.integers(0, 2), lots=st.sampled_from((1, 1, 2, 6)), dear=st.sampled_from((False, False, True)))
+    def place_order(self, who: int, lots: int, dear: bool) -> None:
+        self.take("place_order", who, lots, dear)
+
+    @rule(who=st.integers(0, 2), which=FEW)
+    def top_up(self, who: int, which: int) -> None:
+        self.take("top_up", who, which)
+
+    @rule(n=FEW, which=FEW, exchange=YES, pay_if_late=YES)
+    def ask(self, n: int, which: int, exchange: bool, pay_if_late: bool) -> None:
+        self.take("ask", n, which, exchange, pay_if_late)
+
+    @rule(n=FEW, which=FEW, share=FEW, pay_if_late=YES)
+    def ask_and_pay(self, n: int, which: int, share: int, pay_if_late: bool) -> None:
+        self.take("ask", n, which, False, pay_if_late)
+        self.take("pay", 9, share)
+
+    @rule(n=FEW, which=FEW, exchange=YES)
+    def ask_for_topup(self, n: int, which: int, exchange: bool) -> None:
+        self.take("ask_for_topup", n, which, exchange)
+
+    @rule(n=FEW)
+    def declare(self, n: int) -> None:
+        self.take("declare", n)
+
+    @rule(n=FEW)
+    def cancel_intent(self, n: int) -> None:
+        self.take("cancel_intent", n)
+
+    @rule(n=FEW, wanted=YES)
+    def choose_late(self, n: int, wanted: bool) -> None:
+        self.take("choose_late", n, wanted)
+
+    @rule(n=FEW)
+    def cancel_order(self, n: int) -> None:
+        self.take("cancel_order", n)
+
+    @rule(n=FEW)
+    def pay_from_balance(self, n: int) -> None:
+        self.take("pay_from_balance", n)
+
+    @rule(n=FEW)
+    def move_to_balance(self, n: int) -> None:
+        self.take("move_to_balance", n)
+
+    # --- wallets ------------------------------------------------------------------------------------------------------
+    @rule(n=FEW, share=FEW)
+    def pay(self, n: int, share: int) -> None:
+        self.take("pay", n, share)
+
+    @rule(n=FEW, share=FEW)
+    def pay_and_wait(self, n: int, share: int) -> None:
+        self.take("pay_and_wait", n, share)
+
+    @rule(n=FEW, parts=st.integers(1, 4))
+    def pay_in_parts(self, n: int, parts: int) -> None:
+        self.take("pay_in_parts", n, parts)
+
+    @rule(n=FEW, zero=YES)
+    def pay_next_to_nothing(self, n: int, zero: bool) -> None:
+        self.take("log_of_zero" if zero else "pay_dust", n)
+
+    @rule(n=FEW, which=FEW, cents=FEW)
+    def pay_other_asset(self, n: int, which: int, cents: int) -> None:
+        self.take("pay_other_asset", n, which, cents)
+
+    @rule(n=FEW)
+    def pay_unknown_token(self, n: int) -> None:
+        self.take("pay_unknown_token", n)
+
+    @rule(n=FEW, elsewhere=YES)
+    def raise_fee(self, n: int, elsewhere: bool) -> None:
+        self.take("raise_fee", n, elsewhere)
+
+    @rule(n=FEW)
+    def drop(self, n: int) -> None:
+        self.take("drop", n)
+
+    # --- networks -----------------------------------------------------------------------------------------------------
+    @rule(n=FEW, blocks=st.integers(1, 4))
+    def mine(self, n: int, blocks: int) -> None:
+        self.take("mine", n, blocks)
+
+    @rule(n=FEW, blocks=st.integers(1, 4))
+    def mine_unseen(self, n: int, blocks: int) -> None:
+        self.take("mine_unseen", n, blocks)
+
+    @rule(n=FEW, depth=st.sampled_from((1, 2, 4, 6)), keep=YES, reorder=YES)
+    def reorg(self, n: int, depth: int, keep: bool, reorder: bool) -> None:
+        self.take("reorg", n, depth, keep, reorder)
+
+    @rule(n=FEW)
+    def go_down(self, n: int) -> None:
+        self.take("go_down", n)
+
+    @rule(n=FEW)
+    def come_up(self, n: int) -> None:
+        self.take("come_up", n)
+        self.take("watch")
+
+    @rule(n=FEW, blocks=st.sampled_from((0, 0, 1, 3)))
+    def lag(self, n: int, blocks: int) -> None:
+        self.take("lag", n, blocks)
+
+    @rule(n=FEW, mood=st.sampled_from(("none", "agrees", "disagrees", "down")))
+    def second_provider(self, n: int, mood: str) -> None:
+        self.take("second_provider", n, mood)
+
+    # --- clocks and markets -------------------------------------------------------------------------------------------
+    @rule(which=FEW)
+    def wait(self, which: int) -> None:
+        self.take("wait", which)
+
+    @rule(seconds=st.integers(1, 90))
+    def clock_goes_back(self, seconds: int) -> None:
+        self.take("clock_goes_back", seconds)
+
+    @rule(eth=st.sampled_from(("3000", "2970", "1500", "6000")), stable=st.sampled_from(("1", "0.999", "0.97")))
+    def price_moves(self, eth: str, stable: str) -> None:
+        self.take("price_moves", eth, stable)
+        self.take("sample")
+
+    @rule()
+    def price_is_missing(self) -> None:
+        self.take("price_is_missing")
+
+    # --- workers ------------------------------------------------------------------------------------------------------
+    @rule(what=st.sampled_from(sorted(CUT)), statement=st.integers(1, 60), times=st.sampled_from((1, 1, 2, 4)))
+    def power_cut(self, what: str, statement: int, times: int) -> None:
+        """Cut a verb off before a statement: up to the 60th, or four times as far in a long pass."""
+        self.world.cut = statement * times
+        self.take(what, *CUT[what])
+
+    @rule()
+    def watch_twice(self) -> None:
+        self.take("watch_twice")
+
+    @rule(n=FEW)
+    def overtaken_pass(self, n: int) -> None:
+        self.take("overtaken_pass", n)
+
+    @rule()
+    def timers(self) -> None:
+        self.take("timers")
+
+    @rule(again=YES)
+    def deliver(self, again: bool) -> None:
+        self.take("deliver_again" if again else "deliver")
+
+    # --- operators ----------------------------------------------------------------------------------------------------
+    @rule(n=FEW, outcome=st.sampled_from(("credited", "kept")))
+    def decide(self, n: int, outcome: str) -> None:
+        self.take("decide", n, outcome)
+
+    @rule(n=FEW)
+    def settle_by_hand(self, n: int) -> None:
+        self.take("settle_by_hand", n)
+
+    @rule(n=FEW, who=st.integers(0, 1))
+    def approve(self, n: int, who: int) -> None:
+        self.take("approve", n, who)
+
+    @rule(n=FEW)
+    def withdraw(self, n: int) -> None:
+        self.take("withdraw", n)
+
+    @rule(n=FEW)
+    def take_stock(self, n: int) -> None:
+        self.take("take_stock", n)
