@@ -15,20 +15,17 @@ from events.models import Event
 FEW = st.integers(0, 9)
 YES = st.booleans()
 CUT: dict[str, tuple[Any, ...]] = {  # what may be cut off, with its arguments
-    "mine": (0, 3), "watch": (), "timers": (), "deliver": (), "pay_from_balance": (0,), "settle_by_hand": (0,),
+    "timers": (), "deliver": (), "pay_from_balance": (0,), "settle_by_hand": (0,),
     "approve": (0, 1), "move_to_balance": (0,), "cancel_order": (0,), "ask": (0, 1), "ask_for_topup": (0, 1),
     "cancel_intent": (0,), "decide": (0, "credited"), "take_stock": (0,), "place_order": (2, 1, False),
 }  # fmt: skip
 
 
 class Shop(RuleBasedStateMachine):
-    """One shop. `base` is set by the test; `steps` counts what was really done, over all examples."""
+    """One shop. `base` is set by the test; `done` counts steps, verbs and kinds of events over all examples."""
 
     base: ClassVar[Base]
-    steps: ClassVar[int] = 0
-    kills: ClassVar[int] = 0
-    refusals: ClassVar[int] = 0
-    told: ClassVar[Counter[str]] = Counter()  # kinds of events, and how often
+    done: ClassVar[Counter[str]] = Counter()
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,8 +34,8 @@ class Shop(RuleBasedStateMachine):
         self.past = Past()
 
     def take(self, verb: str, *arguments: Any) -> None:
-        self.world.take(getattr(self.world, verb), *arguments)
-        Shop.steps += 1
+        self.world.take(verb, *arguments)
+        Shop.done.update(("steps", verb))
         if self.world.written():
             check(self.world, self.past)
 
@@ -48,9 +45,8 @@ class Shop(RuleBasedStateMachine):
                 self.world.calm_down()
                 check_all(self.world, self.past)
         finally:
-            Shop.kills += self.world.killed
-            Shop.refusals += self.world.refused
-            Shop.told.update(Event.objects.values_list("kind", flat=True))
+            Shop.done.update({"power cuts": self.world.killed, "refusals": self.world.refused})
+            Shop.done.update(Event.objects.values_list("kind", flat=True))
             self.stack.close()
 
     @initialize(
@@ -122,6 +118,18 @@ class Shop(RuleBasedStateMachine):
     def pay_and_wait(self, n: int, share: int) -> None:
         self.take("pay_and_wait", n, share)
 
+    @rule(n=FEW, share=FEW, minutes=st.sampled_from((5, 29, 45, 600)), look=YES)
+    def pay_late(self, n: int, share: int, minutes: int, look: bool) -> None:
+        self.take("wait_for_end", n, minutes, look)
+        self.take("sample")
+        self.take("pay_and_wait", n, share)
+
+    @rule(n=FEW, keep=YES, blocks=st.integers(0, 4))
+    def pay_and_lose_it_after_finality(self, n: int, keep: bool, blocks: int) -> None:
+        self.take("pay_and_wait", n, 0)
+        self.take("reorg", 0, 6, keep, False)
+        self.take("mine", 0, blocks)
+
     @rule(n=FEW, parts=st.integers(1, 4))
     def pay_in_parts(self, n: int, parts: int) -> None:
         self.take("pay_in_parts", n, parts)
@@ -133,6 +141,13 @@ class Shop(RuleBasedStateMachine):
     @rule(n=FEW, which=FEW, cents=FEW)
     def pay_other_asset(self, n: int, which: int, cents: int) -> None:
         self.take("pay_other_asset", n, which, cents)
+
+    @rule(n=FEW, which=FEW)
+    def pay_much_of_another_asset_and_decide(self, n: int, which: int) -> None:
+        self.take("pay_other_asset", n, which, 1)
+        self.take("mine", 0, 4)
+        self.take("decide", 0, "credited")
+        self.take("watch")
 
     @rule(n=FEW)
     def pay_unknown_token(self, n: int) -> None:
@@ -195,11 +210,19 @@ class Shop(RuleBasedStateMachine):
         self.take("price_is_missing")
 
     # --- workers ------------------------------------------------------------------------------------------------------
-    @rule(what=st.sampled_from(sorted(CUT)), statement=st.integers(1, 60), times=st.sampled_from((1, 1, 2, 4)))
-    def power_cut(self, what: str, statement: int, times: int) -> None:
-        """Cut a verb off before a statement: up to the 60th, or four times as far in a long pass."""
-        self.world.cut = statement * times
+    @rule(what=st.sampled_from(sorted(CUT)), statement=st.integers(1, 30))
+    def cut_an_action(self, what: str, statement: int) -> None:
+        """Cut what a person or a timer does off before a statement."""
+        self.world.cut = statement
         self.take(what, *CUT[what])
+
+    @rule(statement=st.integers(1, 150), blocks=st.integers(1, 4))
+    def cut_a_pass(self, statement: int, blocks: int) -> None:
+        """Cut a pass over something new off before a statement; a later one goes on."""
+        self.take("ask", 0, 0)
+        self.take("pay", 9, 0)
+        self.world.cut = statement
+        self.take("mine", 0, blocks)
 
     @rule()
     def watch_twice(self) -> None:

@@ -9,7 +9,7 @@ import random
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -159,12 +159,12 @@ class World:
     killed: int = 0
 
     # --- how a step is taken --------------------------------------------------------------------------------------
-    def take(self, verb: Callable[..., object], *arguments: Any) -> None:
+    def take(self, verb: str, *arguments: Any) -> None:
         """Do one thing. A refusal changes nothing and is no fault; after a cut, whoever holds a lease is dead."""
         cut, self.cut = self.cut, None
         try:
             with cut_before(cut):
-                verb(*arguments)
+                getattr(self, verb)(*arguments)
         except Refused:
             self.refused += 1
         except Killed:
@@ -318,6 +318,7 @@ class World:
 
     # --- networks -------------------------------------------------------------------------------------------------
     def mine(self, n: int, blocks: int) -> None:
+        """Mine on every network and look."""
         for network in self.networks():
             network.chain.mine(blocks)
         self.watch()
@@ -343,6 +344,13 @@ class World:
     # --- clocks and markets ---------------------------------------------------------------------------------------
     def wait(self, which: int) -> None:
         self.clock.move_to(timezone.now() + timedelta(minutes=WAITS[which % len(WAITS)]))
+
+    def wait_for_end(self, n: int, minutes: int, look: bool) -> None:
+        """Wait until so long after the end of a promise, with or without somebody who looks just then."""
+        if intent := self.intent(n):
+            self.clock.move_to(max(timezone.now(), intent.expires_at + timedelta(minutes=minutes)))
+            if look:
+                self.mine(0, 1)
 
     def clock_goes_back(self, seconds: int) -> None:
         self.clock.move_to(max(timezone.now() - timedelta(seconds=seconds), T0))
