@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import Q, Sum
 from django.utils import timezone
-from invariants.world import World
+from invariants.world import Violation, World
 
 from balance.export import statement_csv
 from balance.models import Account, House, Movement
@@ -32,10 +32,6 @@ from payments.verify import discrepancies
 Quote, Settlement, Status = PaymentIntent.Quote, PaymentIntent.Settlement, ChainTransfer.Status
 PLAIN = re.compile(r"\d+(\.\d+)?")
 MONEY = re.compile(r"-?\d+\.\d{2}")
-
-
-class Violation(AssertionError):
-    """An invariant does not hold: its number and what is wrong."""
 
 
 def require(holds: object, invariant: int | str, sentence: object) -> None:

@@ -124,6 +124,15 @@ class Shop(RuleBasedStateMachine):
         self.take("sample")
         self.take("pay_and_wait", n, share)
 
+    @rule(n=FEW, which=FEW, share=FEW, minutes=st.sampled_from((1, 60, 1500)))
+    def pay_in_an_outage(self, n: int, which: int, share: int, minutes: int) -> None:
+        """Pay in time while the node is away; it comes back with another step."""
+        self.take("ask", n, which)
+        self.take("go_down", 9)
+        self.take("pay", 9, share)
+        self.take("mine", 9, 1)
+        self.take("wait_for_end", 9, minutes, True)
+
     @rule(n=FEW, keep=YES, blocks=st.integers(0, 4))
     def pay_and_lose_it_after_finality(self, n: int, keep: bool, blocks: int) -> None:
         self.take("pay_and_wait", n, 0)

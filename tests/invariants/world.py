@@ -49,6 +49,10 @@ WAITS = (1, 5, 14, 16, 31, 61, 120, 1500, 15 * 24 * 60)  # minutes
 Place = tuple[str, str, str]  # network, txid, position
 
 
+class Violation(AssertionError):
+    """An invariant does not hold."""
+
+
 @dataclass
 class Base:
     """What all examples of a test share."""
@@ -398,7 +402,7 @@ class World:
                 watching.record_batch(network.code, slow.turn, read)
             except watching.LostTurn:
                 return
-            raise AssertionError("a watcher that lost its turn wrote its old facts")
+            raise Violation("a watcher that lost its turn wrote its old facts")
 
     def read(self, network: Network, cursor: NetworkCursor) -> Any:
         known = Cursor(cursor.genesis, tuple((height, block_hash) for height, block_hash in cursor.recent))
