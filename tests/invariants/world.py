@@ -81,7 +81,7 @@ class Base:
         return cls(folder, settings, customers, operators, offers)
 
     @contextmanager
-    def world(self) -> Iterator["World"]:
+    def world(self, kind: "type[World] | None" = None) -> Iterator["World"]:
         """Yield a new world; everything in it is undone afterwards."""
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self.folder)))
@@ -94,7 +94,7 @@ class Base:
             stack.enter_context(rolled_back())
             writes = Writes()
             stack.enter_context(connection.execute_wrapper(writes))
-            yield World(self, clock, faults, writes)
+            yield (kind or World)(self, clock, faults, writes)
 
 
 @contextmanager
