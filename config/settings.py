@@ -287,6 +287,15 @@ USDT_ETHEREUM_CONTRACT = env.str("USDT_ETHEREUM_CONTRACT", default="0xdAC17F958D
 USDC_ETHEREUM_CONTRACT = env.str("USDC_ETHEREUM_CONTRACT", default="0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48")
 # ETHEREUM_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
 ETHEREUM_SECOND_URL = env.str("ETHEREUM_SECOND_URL", default="")
+# SOLANA_RPC_URL: the JSON-RPC endpoint of your Solana node, used by workers only. It must keep transaction history.
+SOLANA_RPC_URL = env.str("SOLANA_RPC_URL", default="")
+# SOLANA_CLUSTER: the cluster the node must be on: mainnet, devnet, or local (any).
+SOLANA_CLUSTER = env.str("SOLANA_CLUSTER", default="mainnet")
+# SOLANA_KEY: your *public* key, from which addresses are made, or file:/path of a list of addresses; only the worker
+# needs it.
+SOLANA_KEY = env.str("SOLANA_KEY", default="")
+# SOLANA_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+SOLANA_SECOND_URL = env.str("SOLANA_SECOND_URL", default="")
 # SIMULATED_BLOCK_SECONDS: the simulated chain mines a block this often: quick enough to watch, slow enough to follow.
 SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 # WATCH_SECONDS: how often a worker reads each network. Shorter than any block time here.

@@ -17,6 +17,7 @@ from .networks.base import Asset, Family, Node
 from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
+from .networks.solana import Solana
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ REAL = {
             "usdt_contract": "USDT_ETHEREUM_CONTRACT",
             "usdc_contract": "USDC_ETHEREUM_CONTRACT",
         },
+    ),
+    "solana": Real(
+        Solana,
+        "payments.networks.solana_node.SolanaNode",
+        "SOLANA_RPC_URL",
+        "SOLANA_KEY",
+        "SOLANA_SECOND_URL",
+        {"cluster": "SOLANA_CLUSTER"},
     ),
 }
 SIMULATED_NODE = "payments.networks.simulated_node.SimulatedNode"

@@ -5,7 +5,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from balance.actions import credit
+from balance.actions import account_of, credit
 from balance.models import House, Movement
 from events.actions import record
 from orders.actions import capture, locked, secure_lots
@@ -13,8 +13,8 @@ from orders.models import Order
 
 from .. import errors
 from ..models import HandSettlement
+from ..queries import rest_cents
 from .holds import renew_hold
-from .paying import rest_of
 
 State = HandSettlement.State
 
@@ -35,7 +35,7 @@ def settle_by_hand(order_id: int, *, reason: str, evidence: str, actor: User) ->
         if not order.is_payable:
             raise errors.NotPayable
         settlement = HandSettlement.objects.create(
-            order=order, usd_cents=max(rest_of(order), 0), reason=reason, evidence=evidence, proposed_by=actor
+            order=order, usd_cents=max(rest_cents(order), 0), reason=reason, evidence=evidence, proposed_by=actor
         )
         record("order.hand_proposed", subject=settlement, thread=order, actor=actor, usd_cents=settlement.usd_cents)
         if order.total_cents <= settings.SECOND_PERSON_ABOVE_CENTS:
@@ -54,7 +54,6 @@ def approve(settlement_id: int, *, actor: User) -> HandSettlement:
         if settlement.state != State.PROPOSED or not order.is_payable:
             raise errors.NotPayable
         settlement.second = actor
-        settlement.usd_cents = max(rest_of(order), 0)  # money may have arrived since it was proposed
         carry_out(settlement, order, actor=actor)
         return settlement
 
@@ -78,8 +77,10 @@ def locked_settlement(settlement_id: int) -> tuple[HandSettlement, Order]:
 
 
 def carry_out(settlement: HandSettlement, order: Order, *, actor: User) -> None:
-    """Credit what is missing and capture the order: stock before the account."""
+    """Credit what is missing by now and capture the order: stock is locked before the account."""
     secured = secure_lots(order)
+    account_of(order.customer)
+    settlement.usd_cents = max(rest_cents(order), 0)  # money may have arrived since it was proposed
     if settlement.usd_cents:
         credit(
             order.customer,

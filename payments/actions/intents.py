@@ -20,12 +20,11 @@ from orders.models import Order
 
 from .. import errors, quotes
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
-from ..queries import credited_cents, due, market, promised_rate
+from ..queries import credited_cents, due, market, promised_rate, rest_cents
 from ..registry import Method
 from ..registry import method as method_by_code
 from . import reserve
 from .holds import renew_hold
-from .paying import rest_of
 
 Quote = PaymentIntent.Quote
 
@@ -123,7 +122,7 @@ def refuse_unless_possible(purpose: Purpose, actor: User, now: datetime) -> list
 
 def rest_to_pay(order: Order) -> int:
     """Return the cents to promise; CoveredByBalance if the credit of earlier instructions is enough by now."""
-    rest = rest_of(order)
+    rest = rest_cents(order)
     if rest <= 0:
         raise errors.CoveredByBalance
     return rest

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from balance.actions import Overdrawn, account_of, credit
+from balance.actions import Overdrawn, credit
 from balance.models import House, Movement
 from events.actions import record
 from orders.actions import capture, held, release
 from orders.models import Order
 
 from ..models import PaymentIntent, TopUp
-from ..queries import credited_cents, rest_cents
+from ..queries import credited_cents
 from ..standing import FAIR_SHARE, Promise, worth
 from .crediting import Credited
 
@@ -93,9 +93,3 @@ def settle_topup(topup: TopUp, *, if_covered: bool = False) -> None:
         return
     topup.settled_at = timezone.now()
     topup.move_to(TopUp.State.SETTLED, columns=("settled_at",), actor=None)
-
-
-def rest_of(order: Order) -> int:
-    """Return the cents that are left to pay for a locked order, with its customer's account locked too."""
-    account_of(order.customer)
-    return rest_cents(order)

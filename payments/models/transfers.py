@@ -99,9 +99,7 @@ class ChainTransfer(models.Model):
         )
         indexes = (
             models.Index(fields=("network", "status"), condition=Q(credited=False), name="transfer_open_work"),
-            models.Index(
-                fields=("network",), condition=Q(credited=True) & ~Q(status="final"), name="transfer_credited_and_gone"
-            ),
+            models.Index(fields=("network",), condition=~Q(status="final"), name="transfer_not_final"),
         )
 
     def __str__(self) -> str:

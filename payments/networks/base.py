@@ -38,6 +38,7 @@ class Asset:
     stable: bool  # stablecoins have their own window and tolerance
     minimum_cents: int  # smallest intent in USD cents
     contract: str | None = None
+    minimum_amount: int = 0  # smallest intent in base units, where the network refuses to move less
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What every network adapter promises, tried on the simulated chain and on a real Ethereum node alike."""
+"""What every network adapter promises, tried on the simulated chain and on real nodes alike."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from payments.networks.base import Asset, Batch, Cursor, ForeignChain, Key, Transfer, Unavailable
+from payments.networks.base import Asset, Batch, Cursor, ForeignChain, Held, Key, Transfer, Unavailable
 from payments.networks.simulated import Simulated
 from payments.networks.simulated_chain import SimulatedChain
 from payments.networks.simulated_node import SimulatedNode
@@ -17,7 +17,9 @@ COIN = Asset("eth", "ETH", "Ether", decimals=18, due_decimals=6, stable=False, m
 
 
 class SimulatedWorld:
-    """A simulated network and what can happen on it."""
+    """A simulated network and what can happen on it. Amounts count in `unit`s; a plain payment is told as `paid_as`."""
+
+    unit, paid_as = 1, ("eth", "value")
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -55,6 +57,8 @@ class SimulatedWorld:
 class AnvilWorld:
     """A real node and what can happen on it."""
 
+    unit, paid_as = 1, ("eth", "value")
+
     def __init__(self, anvil: Any, payer: Any, node: Any, other: Any) -> None:
         self.anvil, self.payer, self.node, self._other = anvil, payer, node, other
         self.raw: list[str] = []
@@ -85,10 +89,46 @@ class AnvilWorld:
         return type(self.node)(self.node.family, self._other.url, self.node.xpub)
 
 
-@pytest.fixture(params=["simulated", pytest.param("anvil", marks=pytest.mark.chains)])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> SimulatedWorld | AnvilWorld:
+class SolanaWorld:
+    """The real runtime behind a node of ours. Each payment makes a slot; mining finalizes it."""
+
+    unit, paid_as = 1_000_000, ("sol", "account:1")  # less than a unit can't be sent to a fresh address
+
+    def __init__(self, chain: Any, peer: Any, payer: Any, node: Any, other: Any) -> None:
+        self.chain, self.peer, self.payer, self.node, self._other = chain, peer, payer, node, other
+
+    def pay(self, address: str, amount: int) -> str:
+        return str(self.payer.pay(address, amount * self.unit))
+
+    def mine(self, n: int = 1) -> None:
+        self.chain.advance(n)
+
+    def fall_behind(self, n: int) -> None:
+        self.peer.lag = n
+
+    def go_down(self) -> None:
+        self.peer.stop()
+
+    def come_up(self) -> None:
+        self.peer.start()
+
+    def other(self) -> Any:
+        return type(self.node)(self.node.family, self._other.url, str(self.node.source.key))
+
+
+BLOCKS = ["simulated", pytest.param("anvil", marks=pytest.mark.chains)]
+WORLDS = [*BLOCKS, pytest.param("solana", marks=pytest.mark.chains)]
+# Of networks that are read block by block, with blocks that may be replaced.
+by_blocks = pytest.mark.parametrize("world", BLOCKS, indirect=True)
+
+
+@pytest.fixture(params=WORLDS)
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> SimulatedWorld | AnvilWorld | SolanaWorld:
     if request.param == "simulated":
         return SimulatedWorld(tmp_path)
+    if request.param == "solana":
+        parts = ("solana_chain", "solana_peer", "sol_payer", "solana", "other_solana")
+        return SolanaWorld(*(request.getfixturevalue(name) for name in parts))
     names = ("anvil", "payer", "ethereum", "other_anvil")
     return AnvilWorld(*(request.getfixturevalue(name) for name in names))
 
@@ -104,15 +144,22 @@ class Watch:
     def __init__(self, node: Any, *addresses: str) -> None:
         self.node = node
         self.ours = set(addresses)
+        self.held = {address: Held(address) for address in addresses if node.family.looks_per_pass}
         self.cursor = EMPTY
         self.found: dict[tuple[str, str], Transfer] = {}
 
     def match(self, addresses: Iterable[str]) -> set[str]:
         return self.ours & set(addresses)
 
+    def scan(self) -> Batch:
+        """Read once and keep nothing."""
+        batch: Batch = self.node.scan(self.cursor, self.match, list(self.held.values()))
+        return batch
+
     def once(self) -> Batch:
-        batch: Batch = self.node.scan(self.cursor, self.match)
+        batch = self.scan()
         self.cursor = batch.cursor
+        self.held |= {one.address: one for one in batch.held}
         for transfer in batch.transfers:
             if transfer.block:
                 self.found[transfer.txid, transfer.position] = transfer
@@ -142,8 +189,9 @@ def test_the_first_pass_reads_the_head_block(world: Any, address: str) -> None:
     world.mine()
     batch = Watch(world.node, address).once()
     (transfer,) = batch.transfers
-    assert (transfer.txid, transfer.position, transfer.address, transfer.amount) == (txid, "value", address, 7)
-    assert (transfer.method, transfer.contract, transfer.block) == ("eth", None, world.node.head())
+    assert (transfer.txid, transfer.address, transfer.contract) == (txid, address, None)
+    assert transfer.amount == 7 * world.unit
+    assert (transfer.method, transfer.position, transfer.block) == (*world.paid_as, world.node.head())
     assert (batch.rewound_to, batch.more, batch.cursor.height) == (None, False, batch.head)
     assert batch.watched_until == world.node.head().time
 
@@ -151,7 +199,7 @@ def test_the_first_pass_reads_the_head_block(world: Any, address: str) -> None:
 def test_a_pass_can_be_repeated(world: Any, watch: Watch, address: str) -> None:
     world.pay(address, 7)
     world.mine(3)
-    assert world.node.scan(watch.cursor, watch.match) == world.node.scan(watch.cursor, watch.match)
+    assert watch.scan() == watch.scan()
 
 
 def test_a_pass_with_nothing_new_changes_nothing(world: Any, watch: Watch) -> None:
@@ -161,6 +209,7 @@ def test_a_pass_with_nothing_new_changes_nothing(world: Any, watch: Watch) -> No
     assert batch.watched_until == world.node.head().time
 
 
+@by_blocks
 def test_no_block_is_skipped_when_passes_are_short(world: Any, watch: Watch, address: str) -> None:
     world.node.max_blocks = 2
     sent = []
@@ -180,6 +229,7 @@ def test_only_what_is_ours_is_told(world: Any, watch: Watch, address: str) -> No
     assert watch.found == {}
 
 
+@by_blocks
 def test_it_asks_once_for_all_addresses_of_a_block(world: Any, watch: Watch) -> None:
     others = {str(world.node.destination(index)) for index in (1, 2, 3)}
     for other in others:
@@ -202,6 +252,7 @@ def test_two_payments_to_one_address_are_two_transfers(world: Any, watch: Watch,
     assert {txid for txid, _ in watch.found} == sent
 
 
+@by_blocks
 def test_a_reorg_moves_a_transfer_without_changing_its_name(world: Any, watch: Watch, address: str) -> None:
     world.pay(address, 7)
     world.mine(3)
@@ -218,6 +269,7 @@ def test_a_reorg_moves_a_transfer_without_changing_its_name(world: Any, watch: W
     assert confirmation.block == watch.found[name].block
 
 
+@by_blocks
 def test_a_reorg_that_loses_a_transfer_is_seen(world: Any, watch: Watch, address: str) -> None:
     world.pay(address, 7)
     world.mine(2)
@@ -229,6 +281,7 @@ def test_a_reorg_that_loses_a_transfer_is_seen(world: Any, watch: Watch, address
     assert world.node.confirm([key(transfer)]) == [None]
 
 
+@by_blocks
 def test_a_reorg_right_after_the_first_pass_is_no_alarm(world: Any, address: str) -> None:
     world.mine(5)
     watch = Watch(world.node, address)
@@ -238,6 +291,7 @@ def test_a_reorg_right_after_the_first_pass_is_no_alarm(world: Any, address: str
     assert batch.rewound_to == batch.head - 3
 
 
+@by_blocks
 def test_a_reorg_during_a_pass_spoils_the_pass(world: Any, watch: Watch, address: str) -> None:
     sent = [world.pay(address, 7), world.pay(address, 8)]
     world.mine(3)
@@ -255,6 +309,7 @@ def test_a_reorg_during_a_pass_spoils_the_pass(world: Any, watch: Watch, address
     assert None not in world.node.confirm([key(transfer) for transfer in watch.found.values()])
 
 
+@by_blocks
 def test_confirmations_are_counted_up_to_finality(world: Any, watch: Watch, address: str) -> None:
     world.pay(address, 7)
     world.mine()
@@ -289,7 +344,7 @@ def test_another_genesis_stops_everything(world: Any, watch: Watch) -> None:
 
 
 def test_a_chain_that_knows_none_of_our_blocks_stops_everything(world: Any, watch: Watch) -> None:
-    world.mine(3)
+    world.mine(4)
     made_up = Cursor(watch.cursor.genesis, tuple((height, f"{height:064x}") for height in range(1, 4)))
     with pytest.raises(ForeignChain, match="none of the last 3 blocks"):
         world.node.scan(made_up, watch.match)

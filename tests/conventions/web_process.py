@@ -19,9 +19,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.actions import create_account
+from accounts.models import User
 from catalog.models import Offer
 from orders.actions import place_order
 from orders.choice import Choice, Contact
+from orders.models import Order
 from payments import installation
 from payments.actions.reserve import add_addresses
 from payments.models import NetworkCursor
@@ -37,6 +39,17 @@ def visit(client: Client, address: str, **form: str) -> str:
     if answer.status_code != 200:
         sys.exit(f"{address} answered {answer.status_code}")
     return answer.redirect_chain[-1][0] if answer.redirect_chain else address
+
+
+def place(customer: User, offer: Offer) -> Order:
+    price = offer.prices.get(term_days=7)
+    return place_order(
+        customer=customer,
+        choice=Choice(offer.slug, 7, 1, "pytorch", "PyTorch"),
+        contact=Contact("Ada", "Byron", "ada@example.com"),
+        form_key=uuid.uuid4(),
+        expected_total_cents=price.unit_price_cents,
+    )
 
 
 def leave_what_a_worker_leaves() -> None:
@@ -60,24 +73,18 @@ else:
     leave_what_a_worker_leaves()
 
 customer = create_account(email="ada@example.com", password=uuid.uuid4().hex, first_name="Ada", last_name="Byron")
-offer = Offer.objects.filter(published=True, lots__gt=0).first()
+offer = Offer.objects.filter(published=True).order_by("-lots").first()
 assert offer
-price = offer.prices.get(term_days=7)
-order = place_order(
-    customer=customer,
-    choice=Choice(offer.slug, 7, 1, "pytorch", "PyTorch"),
-    contact=Contact("Ada", "Byron", "ada@example.com"),
-    form_key=uuid.uuid4(),
-    expected_total_cents=price.unit_price_cents,
-)
 client = Client(SERVER_NAME="localhost")
 for address in (reverse("home"), reverse("catalog:list"), reverse("catalog:offer", args=[offer.slug])):
     visit(client, address)
 client.force_login(customer)
-pay = reverse("payments:choose", args=[order.number])
-for address in (reverse("orders:list"), reverse("orders:detail", args=[order.number]), pay):
+order = place(customer, offer)
+for address in (reverse("orders:list"), reverse("orders:detail", args=[order.number])):
     visit(client, address)
-for method in methods():
+for method in methods():  # an order of its own for each: one order has few instructions at a time
+    pay = reverse("payments:choose", args=[place(customer, offer).number])
+    visit(client, pay)
     instructions = visit(client, pay, method=method.code, form_key=str(uuid.uuid4()))
     if not instructions.startswith("/pay/"):
         sys.exit(f"{method.code} gave no payment instructions")
