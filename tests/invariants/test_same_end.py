@@ -163,9 +163,7 @@ CUTS = st.lists(st.integers(1, 160), min_size=1, max_size=4)
 
 
 @SOME
-@given(
-    methods=st.lists(FEW, min_size=1, max_size=3), script=st.lists(SCRIPT, min_size=5, max_size=20), cuts=CUTS
-)
+@given(methods=st.lists(FEW, min_size=1, max_size=3), script=st.lists(SCRIPT, min_size=5, max_size=20), cuts=CUTS)
 def test_killed_between_any_two_statements_and_restarted_it_ends_as_never_killed(
     base: Base, methods: list[int], script: list[Step], cuts: list[int]
 ) -> None:

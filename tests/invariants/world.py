@@ -157,6 +157,7 @@ class World:
     writes: Writes
     changed: dict[str, str] = field(default_factory=dict)  # prices that moved, in USD
     priced: bool = True
+    codes: set[str] = field(default_factory=set)  # the networks that are asked on; none: all
     cut: int | None = None  # the next verb is cut off before this statement
     seen_at: dict[Place, datetime] = field(default_factory=dict)  # when a complete pass first could see it
     refused: int = 0
@@ -234,7 +235,7 @@ class World:
 
     def ready(self, which: int) -> Method:
         """Return a method, with its price and its network just looked at."""
-        chosen = pick(list(methods()), which)
+        chosen = pick([m for m in methods() if not self.codes or m.family.network in self.codes], which)
         assert chosen is not None
         self.sample()
         self.watch_one(Network(chosen.family.network))

@@ -37,5 +37,8 @@ def test_late_money_that_comes_back_does_not_claim_to_have_paid_the_order(shop: 
     order.refresh_from_db()
     assert settlements(old, new) == [Settlement.CREDITED, Settlement.SETTLED]
     assert order.needs_help_at is None
-    assert [(a.episode, a.live) for a in Allocation.objects.filter(intent=old).order_by("pk")] == [(1, False), (2, True)]
+    assert [(a.episode, a.live) for a in Allocation.objects.filter(intent=old).order_by("pk")] == [
+        (1, False),
+        (2, True),
+    ]
     books_are_right()
