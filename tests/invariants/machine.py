@@ -15,6 +15,7 @@ from payments.registry import families
 
 FEW = st.integers(0, 9)
 YES = st.booleans()
+PAIR = st.tuples(FEW, FEW)
 CUT: dict[str, tuple[Any, ...]] = {  # what may be cut off, with its arguments
     "timers": (), "deliver": (), "pay_from_balance": (0,), "settle_by_hand": (0,),
     "approve": (0, 1), "move_to_balance": (0,), "cancel_order": (0,), "ask": (0, 1), "ask_for_topup": (0, 1),
@@ -50,20 +51,13 @@ class Shop(RuleBasedStateMachine):
             Shop.done.update(Event.objects.values_list("kind", flat=True))
             self.stack.close()
 
-    @initialize(
-        pair=st.tuples(FEW, FEW),
-        methods=st.tuples(FEW, FEW),
-        lots=st.sampled_from((1, 2, 6)),
-        late=YES,
-        dear=YES,
-        topup=YES,
-    )
+    @initialize(pair=PAIR, methods=PAIR, lots=st.sampled_from((1, 2, 6)), late=YES, dear=YES, topup=YES)
     def open(
         self, pair: tuple[int, int], methods: tuple[int, int], lots: int, late: bool, dear: bool, topup: bool
     ) -> None:
         """Begin with two orders, or an order and a top-up, that were asked for: else most examples are about nothing.
 
-        Each example is about one or two networks, so that a look at all of them does not take longer the more there are.
+        Each example is about one or two networks, so that looking does not take longer the more there are.
         """
         known = list(families())
         self.world.codes = {known[n % len(known)] for n in pair}

@@ -10,9 +10,8 @@ from django.db import connection
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from invariants.checks import Violation
 from invariants.machine import Shop
-from invariants.world import Base
+from invariants.world import Base, Violation
 
 from payments import standing
 from payments.actions import settling, watching

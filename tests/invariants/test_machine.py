@@ -1,7 +1,7 @@
 """Ten thousand steps of anything that may happen, with every invariant looked at after each.
 
-GRIDLOT_STEPS asks for another number, GRIDLOT_SEED for other steps. The usual run takes the same steps each time; one of
-another length takes new ones, and prints the seed that takes them again.
+GRIDLOT_STEPS asks for another number, GRIDLOT_SEED for other steps. The usual run takes the same steps each time; one
+of another length takes new ones, and prints the seed that takes them again.
 """
 
 import os
@@ -20,9 +20,11 @@ EVERY_DAY = 10_000
 STEPS = int(os.environ.get("GRIDLOT_STEPS") or EVERY_DAY)
 
 
-EVERY = ("intent.settled", "intent.credited", "intent.expired", "intent.late", "intent.over", "intent.partial")
-EVERY += ("intent.review", "intent.reversed", "order.hand_settled", "topup.settled", "transfer.replaced")
-EVERY += ("transfer.seconded", "transfer.reversed", "order.waiting_for_stock", "order.returned", "review.decided")
+EVERY = """
+intent.settled intent.credited intent.expired intent.late intent.over intent.partial intent.review intent.reversed
+order.hand_settled order.waiting_for_stock order.returned topup.settled review.decided
+transfer.replaced transfer.dropped transfer.orphaned transfer.seconded transfer.reversed
+""".split()
 
 
 @pytest.mark.timeout(0)

@@ -36,7 +36,7 @@ from payments.actions.deciding import decide
 from payments.actions.topups import make_topup
 from payments.installation import birth
 from payments.models import HandSettlement, NetworkCursor, PaymentIntent, ReviewItem, TopUp
-from payments.networks.base import Cursor, Transfer
+from payments.networks.base import Cursor, Transfer, Unavailable
 from payments.networks.simulated_chain import Sent
 from payments.registry import Method, families, method, methods, node
 
@@ -113,7 +113,7 @@ def drawn_numbers() -> Iterator[None]:
     example must do the same each time."""
     column: Any = PaymentIntent._meta.get_field("id")
     usual = column._get_default
-    column.__dict__["_get_default"] = lambda: uuid.UUID(int=random.getrandbits(128), version=4)  # noqa: S311
+    column.__dict__["_get_default"] = lambda: uuid.UUID(int=random.getrandbits(128), version=4)
     try:
         yield
     finally:
@@ -409,7 +409,7 @@ class World:
         known = Cursor(cursor.genesis, tuple((height, block_hash) for height, block_hash in cursor.recent))
         try:
             return node(network.code).scan(known, watcher.matching(network.code, cursor.turn))
-        except watcher.Unavailable:
+        except Unavailable:
             return None
 
     def timers(self) -> None:
