@@ -177,11 +177,23 @@ def locked_rate_is_no_option(books: Books) -> None:
         cents = sum(a.usd_cents for a in mine)
         if intent.pk in again:
             continue  # what was reversed comes back as it was, beside what came meanwhile
-        require(locked <= intent.amount * 110 // 100, "rates", f"{intent}: {locked} of {intent.amount} at its rate")
-        require(not exact or cents == intent.usd_cents, "rates", f"{intent}: an exact payer got {cents} cents")
+        require(
+            locked <= intent.amount * 110 // 100,
+            "rates",
+            f"{intent.method} {intent.pk}: {locked} of {intent.amount} at its rate",
+        )
+        require(
+            not exact or cents == intent.usd_cents,
+            "rates",
+            f"{intent.method} {intent.pk}: an exact payer got {cents} cents",
+        )
         for a in mine:
             late = first_known(books.transfers[a.transfer_id]) - until(intent)
-            require(not a.locked_amount or late <= FAIR_BAND, "rates", f"{intent}: {late} late at the promised rate")
+            require(
+                not a.locked_amount or late <= FAIR_BAND,
+                "rates",
+                f"{intent.method} {intent.pk}: {late} late at the promised rate",
+            )
 
 
 def until(intent: PaymentIntent) -> datetime:
@@ -240,7 +252,7 @@ def expired_is_nobody_who_paid_in_time(books: Books) -> None:
     for intent in books.intents:
         if intent.quote == Quote.EXPIRED and not intent.unwatched and in_time(books, intent):
             word = pages_of(intent.purpose, [intent])[0].word.code
-            require(word != "expired", 7, f"{intent} was paid in time and its page says {word}")
+            require(word != "expired", 7, f"{intent.method} {intent.pk} was paid in time and its page says {word}")
 
 
 def who_paid_in_time_is_served(books: Books) -> None:
@@ -248,7 +260,11 @@ def who_paid_in_time_is_served(books: Books) -> None:
     for intent in books.intents:
         if intent.quote == Quote.CANCELLED or sum(in_time(books, intent)) < needed(intent):
             continue
-        require(intent.settlement != Settlement.UNSETTLED, 7, f"{intent} was paid in time and is {intent.settlement}")
+        require(
+            intent.settlement != Settlement.UNSETTLED,
+            7,
+            f"{intent.method} {intent.pk} was paid in time and is {intent.settlement}",
+        )
 
 
 def needed(intent: PaymentIntent) -> int:
@@ -306,8 +322,12 @@ def nothing_goes_back(books: Books, past: Past) -> None:
         quote, settlement, ended = past.intents.get(intent.pk, (Quote.OPEN, Settlement.UNSETTLED, False))
         if settlement == Settlement.SETTLED:
             require(intent.settlement in (settlement, Settlement.REVERSED), "life", f"{settlement}→{intent.settlement}")
-            require(intent.quote == quote, "life", f"{intent} was settled and {quote}, and became {intent.quote}")
-        require(intent.ended_at or not ended, "life", f"{intent} had ended and lives again")
+            require(
+                intent.quote == quote,
+                "life",
+                f"{intent.method} {intent.pk} was settled and {quote}, and became {intent.quote}",
+            )
+        require(intent.ended_at or not ended, "life", f"{intent.method} {intent.pk} had ended and lives again")
         past.intents[intent.pk] = (intent.quote, intent.settlement, intent.ended_at is not None)
         given = past.addresses.setdefault(intent.address_id, intent.pk)
         require(given == intent.pk and intent.address.issued_at, "life", f"address {intent.address} was given twice")

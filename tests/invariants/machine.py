@@ -226,13 +226,13 @@ class Shop(RuleBasedStateMachine):
         self.take("price_is_missing")
 
     # --- workers ------------------------------------------------------------------------------------------------------
-    @rule(what=st.sampled_from(sorted(CUT)), statement=st.integers(1, 30))
+    @rule(what=st.sampled_from(sorted(CUT)), statement=st.integers(1, 20))
     def cut_an_action(self, what: str, statement: int) -> None:
         """Cut what a person or a timer does off before a statement."""
         self.world.cut = statement
         self.take(what, *CUT[what])
 
-    @rule(statement=st.integers(1, 150), blocks=st.integers(1, 4))
+    @rule(statement=st.integers(1, 90), blocks=st.integers(1, 4))
     def cut_a_pass(self, statement: int, blocks: int) -> None:
         """Cut a pass over something new off before a statement; a later one goes on."""
         self.take("ask", 0, 0)

@@ -19,7 +19,7 @@ from payments.models import NetworkCursor
 from payments.standing import Fact
 
 pytestmark = [pytest.mark.django_db, pytest.mark.invariants]
-LIMIT = 3000  # steps
+LIMIT = 2000  # steps
 
 
 def credited_is_forgotten(patch: pytest.MonkeyPatch) -> None:

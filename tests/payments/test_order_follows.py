@@ -1,4 +1,4 @@
-"""Case 22: whatever happens to payment instructions, their order follows; its state is computed from them and credit."""
+"""Case 22: whatever happens to payment instructions, their order follows: it is computed from them and from credit."""
 
 from collections.abc import Callable
 from datetime import datetime

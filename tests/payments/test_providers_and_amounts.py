@@ -105,9 +105,7 @@ def test_case_35_money_from_the_wallet_of_an_exchange_settles_with_no_question_a
     order = shop.order()
     shop.network.price()
     shop.network.watch()
-    intent = intents.open_intent(
-        order.pk, "usdt-ethereum", form_key=order.form_key, actor=shop.customer, exchange=True
-    )
+    intent = intents.open_intent(order.pk, "usdt-ethereum", form_key=order.form_key, actor=shop.customer, exchange=True)
     assert intent.expires_at - intent.created_at == timedelta(hours=1)
     usdt = method("usdt-ethereum").asset
     to = ["sim" + "q" * 40, intent.address.address, "sim" + "p" * 40]

@@ -259,7 +259,7 @@ def test_cancel_against_settle_ends_in_one_of_two_ways_and_keeps_the_money(
 def test_case_21_an_expiry_at_the_moment_of_the_payment_never_leaves_a_paid_intent_without_its_credit(
     network: Network, slow_motion: None
 ) -> None:
-    """GRIDLOT_ROUNDS times over: the promise ends, its hold ends, and its final payment is found, all at the same moment.
+    """GRIDLOT_ROUNDS times: the promise ends, its hold ends, and its final payment is found, all at the same moment.
 
     Every second time a watcher has found the payment just before and nobody has judged it.
     """
