@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from events.actions import record, subject_of
+from events.models import Event
 from orders.actions import held, help_given, secure_lots
-from orders.models import Order
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
@@ -225,7 +225,7 @@ def after_credit(case: Case, plan: Plan) -> None:
     intent = case.intent
     if intent.settlement == Settlement.REVERSED:
         intent.settlement = returned_settlement(case)
-        if intent.order and intent.settlement == Settlement.SETTLED:
+        if intent.order and not lacks_money(intent):
             help_given(intent.order, actor=None)
     elif intent.settlement == Settlement.REVIEW or (plan.split and intent.settlement != Settlement.SETTLED):
         intent.settlement = Settlement.CREDITED
@@ -244,13 +244,23 @@ def leave_review(intent: PaymentIntent) -> None:
 
 
 def returned_settlement(case: Case) -> PaymentIntent.Settlement:
-    """Return what a reversed intent becomes once money came back: what it was if all of it did."""
-    intent = case.intent
-    final = sum(fact.amount for fact in case.facts if fact.final)
-    if final < case.promise.needed:
+    """Return what a reversed intent becomes once money came back: what it was, if all that it needs did.
+
+    Only one that had paid its order pays it again; the same order may have been paid by another one meanwhile.
+    """
+    if sum(fact.amount for fact in case.facts if fact.final) < case.promise.needed:
         return Settlement.REVERSED
-    paid = intent.topup is not None or (intent.order is not None and intent.order.state == Order.State.SETTLED)
-    return Settlement.SETTLED if paid else Settlement.CREDITED
+    was_settled = Event.objects.filter(kind="intent.settled", thread=subject_of(case.intent.purpose))
+    mine = was_settled.filter(subject=subject_of(case.intent)).exists()
+    return Settlement.SETTLED if mine else Settlement.CREDITED
+
+
+def lacks_money(intent: PaymentIntent) -> bool:
+    """Tell whether credit of the intent's order is still gone."""
+    if intent.settlement == Settlement.REVERSED:
+        return True
+    others = PaymentIntent.objects.filter(order=intent.order, settlement=Settlement.REVERSED)
+    return others.exclude(pk=intent.pk).exists()
 
 
 CACHES = ("quote", "funding", "settlement", "late", "unwatched", "ended_at")
