@@ -27,6 +27,7 @@ from payments.queries import tolerance
 from payments.quotes import is_dust, tolerated_shortfall
 from payments.registry import method, simulated_chain
 from payments.standing import FAIR_BAND
+from payments.statement import words_of
 from payments.verify import discrepancies
 
 Quote, Settlement, Status = PaymentIntent.Quote, PaymentIntent.Settlement, ChainTransfer.Status
@@ -227,7 +228,8 @@ def amounts_are_plain(books: Books) -> None:
         page = pages_of(intent.purpose, [intent])[0]
         page_amounts_are_plain(page)
     for customer in books.world.base.customers:
-        lines = statement_csv(statement(customer)).splitlines()[1:]
+        rows = statement(customer)
+        lines = statement_csv(rows, dict(words_of(row.movement for row in rows))).splitlines()[1:]
         for line in lines:
             amount, balance = line.split(",")[-2:]
             require(MONEY.fullmatch(amount) and MONEY.fullmatch(balance), 6, line)
