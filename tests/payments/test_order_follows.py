@@ -80,7 +80,7 @@ def partly_paid_and_expired(shop: Any, intent: PaymentIntent) -> None:
 def partly_paid_and_the_rest_given(shop: Any, intent: PaymentIntent) -> None:
     partly_paid_and_expired(shop, intent)
     give(shop.customer, 5_000)
-    intents.pay_from_balance(intent.order_id, actor=shop.customer)
+    intents.pay_from_balance(intent.purpose.pk, actor=shop.customer)
 
 
 def paid(shop: Any, intent: PaymentIntent) -> None:
@@ -107,7 +107,7 @@ def paid_and_taken_back(shop: Any, intent: PaymentIntent) -> None:
 
 
 def settled_by_hand(shop: Any, intent: PaymentIntent) -> None:
-    by_hand.settle_by_hand(intent.order_id, reason="cash", evidence="receipt", actor=make_operator())
+    by_hand.settle_by_hand(intent.purpose.pk, reason="cash", evidence="receipt", actor=make_operator())
 
 
 def settled_by_hand_and_paid(shop: Any, intent: PaymentIntent) -> None:
