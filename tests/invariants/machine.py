@@ -140,6 +140,13 @@ class Shop(RuleBasedStateMachine):
         self.take("mine", 9, 1)
         self.take("wait_for_end", 9, minutes, True)
 
+    @rule(n=FEW, which=FEW, back=YES)
+    def pay_for_lots_that_are_gone(self, n: int, which: int, back: bool) -> None:
+        self.take("ask", n, which)
+        self.take("lots_are_gone", n)
+        self.take("pay_and_wait", 9, 0)
+        self.take("move_to_balance" if back else "take_stock", 0)
+
     @rule(n=FEW, keep=YES, blocks=st.integers(0, 4))
     def pay_and_lose_it_after_finality(self, n: int, keep: bool, blocks: int) -> None:
         self.take("pay_and_wait", n, 0)

@@ -26,9 +26,9 @@ from accounts.models import User
 from catalog.models import Offer
 from events.models import Delivery
 from events.relay import drain
-from orders.actions import cancel_order, move_to_balance, take_stock
+from orders.actions import cancel_order, end_hold, move_to_balance, take_stock
 from orders.errors import Refused
-from orders.models import Order
+from orders.models import Hold, Order
 from orders.tasks import end_holds, expire_orders
 from payments import watcher
 from payments.actions import by_hand, intents, watching
@@ -262,8 +262,19 @@ class World:
             intents.pay_from_balance(order.pk, actor=order.customer)
 
     def move_to_balance(self, n: int) -> None:
-        if order := pick(self.orders(state=Order.State.SETTLED), n):
+        kept = Hold.objects.filter(state=Hold.State.HELD).values("order")
+        waiting = Order.objects.filter(state=Order.State.SETTLED).exclude(pk__in=kept).order_by("pk")
+        if order := pick(list(waiting), n):
             move_to_balance(order.pk, actor=order.customer)
+
+    def lots_are_gone(self, n: int) -> None:
+        """Let the timer end the hold of an open order, long after, and somebody take whatever is left."""
+        order = pick(self.orders(state=Order.State.OPEN)[::-1], n)
+        hold = order.holds.filter(state=Hold.State.HELD).first() if order else None
+        if order and hold and hold.until:
+            end_hold(order.pk, now=hold.until)
+            left = Offer.objects.get(pk=hold.offer_id)
+            save_order(self.base.customers[2], left, lots=min(left.available_lots, 10))
 
     # --- wallets --------------------------------------------------------------------------------------------------
     def pay(self, n: int, share: int) -> None:
