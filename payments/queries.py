@@ -119,7 +119,12 @@ def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: da
     found = price(symbol, now)
     if found is None:
         return errors.NoRate(symbol, last_good_at(symbol))
-    return found if may_quote(method.asset.stable, found) else errors.Depegged(symbol, dollars(found.price_e8))
+    if not may_quote(method.asset.stable, found):
+        return errors.Depegged(symbol, dollars(found.price_e8))
+    if due(method, usd_cents, promised_rate(method, found)) < method.asset.minimum_amount:
+        least = f"{plain(method.asset.minimum_amount, method.asset.decimals)} {symbol}"
+        return errors.TooSmall(method_name(method), least)
+    return found
 
 
 def dollars(price_e8: int) -> str:

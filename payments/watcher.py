@@ -9,7 +9,7 @@ from . import queries
 from .actions import reserve, watching
 from .actions.settling import advance
 from .models import ChainTransfer, NetworkCursor
-from .networks.base import BadAnswer, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
+from .networks.base import BadAnswer, Batch, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
 from .registry import families, has_second_provider, second_provider
 from .registry import node as node_of
 
@@ -65,7 +65,7 @@ def read(network: str, turn: int, node: Node) -> None:
     for _ in range(PASSES):
         row = NetworkCursor.objects.get(pk=network)
         cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
-        batch = node.scan(cursor, matching(network, turn), queries.held_addresses(network))
+        batch = scan(network, node, cursor, matching(network, turn))
         check_once(network, node)
         watching.record_batch(network, turn, batch)
         if not batch.more:
@@ -76,6 +76,24 @@ def read(network: str, turn: int, node: Node) -> None:
         answers = node.confirm([key_of(row) for row in rows])
         watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
     ask_second(network, turn)
+
+
+def scan(network: str, node: Node, cursor: Cursor, match: Match) -> Batch:
+    """Read with the first provider, or with the second while the first one can't: sights and the clock go on. Money
+    does not: what a transfer is and how deep is always confirmed by the first."""
+    held = queries.held_addresses(network)
+    try:
+        return node.scan(cursor, match, held)
+    except Unavailable as error:
+        second = second_provider(network)
+        if second is None:
+            raise
+        log.warning("%s; asking the second provider", error)
+        try:
+            return second.scan(cursor, match, held)
+        except (Unavailable, BadAnswer) as other:
+            log.warning("%s, second provider: %s", network, other)
+            raise error from other
 
 
 def ask_second(network: str, turn: int) -> None:

@@ -25,6 +25,7 @@ LEASE = timedelta(seconds=40)
 
 # The pool counts as watched if it was looked at this lately: a payment can't come and go in between.
 POOL_GAP = timedelta(minutes=2)
+BLOCK_CLOCKS = timedelta(hours=3)
 Answer = Confirmation | Replaced | None
 
 
@@ -99,10 +100,12 @@ def slack_of(cursor: NetworkCursor, now: datetime) -> int:
 
 def keep_held(network: str, held: Sequence[Held], now: datetime) -> None:
     """Keep what was seen at each address that the network looks at one by one, in the order of locks of one table."""
-    for one in sorted(held, key=lambda h: h.address):
-        ReservedAddress.objects.filter(network=network, address=one.address).update(
-            balance="" if one.balance is None else str(one.balance), mark=one.mark, looked_at=now
-        )
+    known = {one.address: one for one in held}
+    rows = list(ReservedAddress.objects.filter(network=network, address__in=known).order_by("pk"))
+    for row in rows:
+        one = known[row.address]
+        row.balance, row.mark, row.looked_at = "" if one.balance is None else str(one.balance), one.mark, now
+    ReservedAddress.objects.bulk_update(rows, ["balance", "mark", "looked_at"], batch_size=200)
 
 
 def rewind(network: str, height: int) -> None:
@@ -196,7 +199,7 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
                 contract=found.contract or "",
                 amount=found.amount,
                 dust=is_dust_for(intent, found),
-                explained=found.explained,
+                explained=found.explained and not older_than_issue(intent, found),
                 slack_seconds=slack if found.block else 0,
             )
     except IntegrityError:
@@ -205,6 +208,13 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
     replace_rivals(row, found.spends)
     ask_about_strangers(row)
     return row
+
+
+def older_than_issue(intent: PaymentIntent, found: Transfer) -> bool:
+    """Tell whether a transfer was in a block before anybody here was given its address, so that it can't be for this
+    intent: a list that an operator brought may hold used addresses. Clocks of blocks are off by two hours at most."""
+    issued = intent.address.issued_at
+    return bool(found.block and issued and found.block.time < issued - BLOCK_CLOCKS)
 
 
 def is_dust_for(intent: PaymentIntent, found: Transfer) -> bool:
@@ -256,7 +266,7 @@ def ask_about_strangers(row: ChainTransfer) -> None:
         return
     open_review(
         reason,
-        subject=row,
+        subject=row if row.method else row.intent,  # anybody can send a thousand tokens: one item for an intent
         thread=row.intent.purpose,
         transfer=row,
         asset=row.method or row.contract,

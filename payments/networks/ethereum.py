@@ -14,6 +14,7 @@ EXPLORERS = {1: "https://etherscan.io/tx/", 11155111: "https://sepolia.etherscan
 # Up to this worth 12 confirmations (about 2.5 minutes) are enough; above it only what two thirds of the stake made
 # irreversible (about 15 minutes).
 CONFIRMATIONS_LIMIT_CENTS = 100_000
+LOOKS_PER_PASS = 768  # addresses whose balances one call reads
 ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
 TRANSACTION = re.compile(r"0x[0-9a-f]{64}")
 
@@ -44,7 +45,7 @@ class Ethereum:
         self.confirmations = confirmations
         self.block_seconds = 12.0
         self.pool_slack_seconds = 0
-        self.looks_per_pass = 0
+        self.looks_per_pass = LOOKS_PER_PASS
         self.assets = (
             Asset("eth", "ETH", "Ether", decimals=18, due_decimals=6, stable=False, minimum_cents=1500),
             *(

@@ -1,13 +1,12 @@
-"""Ethereum, the half that talks to a node: whole blocks for ETH, logs of the pinned contracts by block hash for tokens.
+"""Ethereum, the half that talks to a node: whole blocks for ETH, their logs for tokens, their traces for inner calls.
 
-Per block two calls whatever the number of addresses, and one more for each transaction that pays us. Answers are read
-as they are: library decoders would cost fifty times the time.
+Per block at most three calls whatever the number of addresses, and one more for each transaction that pays us. Answers
+are read as they are: library decoders would cost fifty times the time.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from typing import Any
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
 
 from web3 import HTTPProvider
 
@@ -29,34 +28,61 @@ from .base import (
     Unavailable,
 )
 from .chain_walk import Start, check_genesis, find_start
-from .ethereum import Ethereum
+from .ethereum import LOOKS_PER_PASS, Ethereum
+from .ethereum_answers import (
+    VALUE,
+    Json,
+    Pruned,
+    block_of,
+    coins_in,
+    content_at,
+    cost_of,
+    is_transfer,
+    number,
+    sent_by,
+)
+from .ethereum_purses import Purses, mark_of
+from .ethereum_reader import PastLogs, Reader
+from .ethereum_traces import Traces
 from .rpc import Rpc, RpcError
 
-TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"  # Transfer(address,address,uint256)
+log = logging.getLogger(__name__)
 DECIMALS = "0x313ce567"  # decimals()
-VALUE = "value"
-Json = dict[str, Any]
+BALANCE_OF = "0x70a08231"  # balanceOf(address)
+CALL, BALANCE = "call:", "balance:"
+STRIDE = 10  # whole blocks in one request, a few megabytes
+STRANGERS = 50  # payments in unknown tokens told per block: making them up costs next to nothing
+Paid = tuple[str, str, int]  # contract or "", payee, amount
+UNREADABLE: Paid = ("", "", -1)  # where no trace is to be had
 
 
 class EthereumNode:
     """Reads one chain through one JSON-RPC endpoint. `xpub` is the operator's account-level public key."""
 
-    def __init__(self, family: Ethereum, rpc_url: str, xpub: str, timeout: float = 10.0, max_blocks: int = 50) -> None:
+    def __init__(
+        self,
+        family: Ethereum,
+        rpc_url: str,
+        xpub: str,
+        timeout: float = 10.0,
+        max_blocks: int = 100,
+        traces: bool = True,
+    ) -> None:
         hd.receiving(xpub)  # a wrong key is refused at start, not at the first address
         self.family = family
         self.rpc = Rpc(family.name, rpc_url, HTTPProvider(rpc_url), timeout)
+        self.reader = Reader(family, self.rpc, Traces(self.rpc, rpc_url, wanted=traces))
+        self.tokens = self.reader.tokens
         self.xpub = xpub
         self.max_blocks = max_blocks
-        self.tokens = {asset.contract: asset for asset in family.assets if asset.contract}
-        self.coin = next(asset for asset in family.assets if asset.contract is None)
 
     def genesis(self) -> str:
         """Return the hash of block 0 and the chain id. ForeignChain if the node is on another chain than configured."""
-        with self._reading("its chain id and first block"):
-            number, block = self.rpc.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["0x0", False])])
+        with self.reader.reading("its chain id and first block"):
+            chain, block = self.rpc.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["0x0", False])])
             if block is None:
                 raise Unavailable(f"{self.rpc.node} does not know the first block yet.")
-            chain_id, first = _number(number), block["hash"].lower()
+            chain_id, first = number(chain), block["hash"].lower()
         if chain_id != self.family.chain_id:
             raise ForeignChain(
                 f"{self.rpc.node} is on chain {chain_id}, this installation is for {self.family.chain_id}."
@@ -65,46 +91,79 @@ class EthereumNode:
 
     def head(self) -> Block:
         """Return the newest block."""
-        return self._header("latest")
+        return self.reader.header("latest")
 
     def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
-        """Read on from the cursor, at most `max_blocks` blocks. Transfers in the pool are not reported."""
+        """Read on from the cursor, at most `max_blocks` blocks, and look at the addresses handed in. Transfers in the
+        pool are not reported."""
         genesis = self.genesis()
         check_genesis(self.family.name, cursor, genesis)
         head = self.head()
-        start = find_start(self.family.name, cursor, head, lambda height: self._header(hex(height)))
-        transfers, tip = self._read_blocks(start, head, match)
+        start = find_start(self.family.name, cursor, head, lambda height: self.reader.header(hex(height)))
+        purses = Purses(held[:LOOKS_PER_PASS], start.tip)
+        transfers, tip = self._read_blocks(start, head, match, purses)
+        unexplained, now_held = self._look(purses, start.tip, tip, head) if held else ([], ())
         return Batch(
             cursor=Cursor(genesis, tuple(start.recent.blocks)),
-            transfers=tuple(transfers),
+            transfers=(*transfers, *unexplained),
             watched_until=tip.time,
             head=head.height,
             rewound_to=start.rewound_to,
             more=tip.height < head.height,
+            held=now_held,
         )
 
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
-        """Read the receipt of each transfer again: its status, its block and what it paid to whom."""
+        """Read the receipt of each transfer again: its status, its block and what it paid to whom.
+
+        A transaction in no block may be back in the pool. What can't be read again because there are no traces stays
+        where it is, with no confirmations.
+        """
         if not keys:
             return []
-        head, finalized = self.head().height, self._finalized_height()
-        with self._reading("receipts"):
-            receipts = self._receipts([key.txid for key in keys])
+        head, final = self.head().height, self.reader.finalized_height()
+        with self.reader.reading("receipts"):
+            receipts = self.reader.receipts([key.txid for key in keys if not key.position.startswith(BALANCE)])
             mined = {txid: receipt for txid, receipt in receipts.items() if receipt is not None}
-            blocks = self._canonical({_number(receipt["blockNumber"]) for receipt in mined.values()})
-            paid = self._coins_paid([key.txid for key in keys if key.position == VALUE and key.txid in mined])
+            blocks = self.reader.canonical({number(receipt["blockNumber"]) for receipt in mined.values()})
+            paid = self._paid_again([key for key in keys if key.txid in mined], mined)
+            waiting = self._waiting([txid for txid, receipt in receipts.items() if receipt is None])
             return [
-                self._confirmation(key, mined[key.txid], blocks, paid, head, finalized) if key.txid in mined else None
+                self._confirm_balance(key, head, final)
+                if key.position.startswith(BALANCE)
+                else self._confirmation(key, mined[key.txid], blocks, paid, head, final)
+                if key.txid in mined
+                else waiting.get(key.txid)
                 for key in keys
             ]
 
     def look_up(self, txid: str) -> Finding | None:
-        """Return what the node says about a transaction."""
-        raise NotImplementedError  # comes with the completed adapter
+        """Return what the node says about a transaction, with everything it pays to anybody."""
+        with self.reader.reading(f"transaction {txid}"):
+            tx, receipt = self.rpc.batch([("eth_getTransactionByHash", [txid]), ("eth_getTransactionReceipt", [txid])])
+            if tx is None:
+                return None
+            if receipt is None:
+                return Finding(txid, None, False, tuple(self._coin_of(tx, None)), low_fee=self._offers_too_little(tx))
+            block = self.reader.canonical({number(receipt["blockNumber"])})[number(receipt["blockNumber"])]
+            if block.hash != receipt["blockHash"].lower():
+                raise Unavailable(self.reader.changed(block.height))
+            if number(receipt["status"]) != 1:
+                return Finding(txid, block, True, ())
+            return Finding(txid, block, False, tuple(self._everything(tx, receipt, block)))
 
     def used(self, addresses: Sequence[str]) -> set[str]:
-        """Return those that hold something or sent something."""
-        raise NotImplementedError  # comes with the completed adapter
+        """Return those that hold ETH or a pinned token, or ever sent a transaction. What came and went is not seen."""
+        asked = list(dict.fromkeys(addresses))
+        with self.reader.reading("balances"):
+            found = self.reader.with_balance(asked)
+            calls = [(one, "eth_getTransactionCount", [one, "latest"]) for one in asked] + [
+                (one, "eth_call", [{"to": token, "data": BALANCE_OF + one[2:].rjust(64, "0")}, "latest"])
+                for token in self.tokens
+                for one in asked
+            ]
+            answers = self.rpc.batch([(method, params) for _, method, params in calls])
+            return found | {one for (one, _, _), answer in zip(calls, answers, strict=True) if number(answer)}
 
     def destination(self, index: int) -> str:
         """Derive the receiving address with this index."""
@@ -118,193 +177,188 @@ class EthereumNode:
         """Check chain id, code and decimals of the pinned contracts. BadAnswer names the one that is wrong."""
         self.genesis()
         for contract, asset in self.tokens.items():
-            with self._reading(f"the contract of {asset.symbol}"):
+            with self.reader.reading(f"the contract of {asset.symbol}"):
                 code = self.rpc.call("eth_getCode", contract, "latest")
                 if len(code) <= 2:
                     raise BadAnswer(f"There is no contract of {asset.symbol} at {contract} on this chain.")
-                decimals = _number(self.rpc.call("eth_call", {"to": contract, "data": DECIMALS}, "latest"))
+                decimals = number(self.rpc.call("eth_call", {"to": contract, "data": DECIMALS}, "latest"))
             if decimals != asset.decimals:
                 raise BadAnswer(
                     f"The contract of {asset.symbol} at {contract} has {decimals} decimals, not {asset.decimals}."
                 )
 
     # --- reading blocks -------------------------------------------------------------------------------------------
-    def _read_blocks(self, start: Start, head: Block, match: Match) -> tuple[list[Transfer], Block]:
+    def _read_blocks(self, start: Start, head: Block, match: Match, purses: Purses) -> tuple[list[Transfer], Block]:
         tip, transfers = start.tip, []
-        for height in range(start.next_height, min(head.height, start.next_height + self.max_blocks - 1) + 1):
-            with self._reading(f"block {height}"):
-                raw, block = self._block_after(tip, height)
-                coins, logs = _coins(raw), self._logs(block)
-            payees = {payee for payee, _ in coins} | {payee for payee, _ in logs}
-            ours = match(payees) if payees else set()
-            if ours:
-                with self._reading(f"receipts of block {height}"):
-                    found_coins = [tx for payee, tx in coins if payee in ours]
-                    found_logs = [log for payee, log in logs if payee in ours]
-                    transfers += self._transfers(raw, block, found_coins, found_logs)
-            start.recent.add(block.height, block.hash)
-            tip = block
+        last = min(head.height, start.next_height + self.max_blocks - 1)
+        past = self._past_logs(start.next_height, last)
+        for first in range(start.next_height, last + 1, STRIDE):
+            heights = range(first, min(first + STRIDE, last + 1))
+            with self.reader.reading(f"blocks {first} to {heights[-1]}"):
+                raws = self.reader.whole(heights)
+            for height, raw in zip(heights, raws, strict=True):
+                found, tip = self._read_block(tip, height, raw, past, match, purses)
+                transfers += found
+                start.recent.add(tip.height, tip.hash)
         return transfers, tip or head
 
-    def _block_after(self, tip: Block | None, height: int) -> tuple[Json, Block]:
-        raw = self._raw_block(hex(height), full=True)
-        block = _block(raw)
-        if block.height != height:
-            raise BadAnswer(f"{self.rpc.node} gave block {block.height} when asked for {height}.")
-        if tip and raw["parentHash"].lower() != tip.hash:
-            raise Unavailable(self._changed(height))
-        if tip and block.time < tip.time:
-            raise BadAnswer(f"{self.rpc.node} says that block {height} is older than the one before it.")
-        return raw, block
+    def _past_logs(self, first: int, last: int) -> PastLogs | None:
+        """Read logs of many blocks at once when far behind, but only of blocks that are final."""
+        if last - first < STRIDE:
+            return None
+        final = min(last, self.reader.finalized_height())
+        return PastLogs(self.reader.logs_between, final) if final > first else None
 
-    def _transfers(self, raw: Json, block: Block, coins: list[Json], logs: list[Json]) -> list[Transfer]:
-        receipts = self._receipts_in(block, raw, coins, logs)
-        paid = [tx for tx in coins if _number(receipts[tx["hash"].lower()]["status"]) == 1]
-        return [self._coin_transfer(tx, block) for tx in paid] + [
-            self._token_transfer(log, receipts[log["transactionHash"].lower()], block) for log in logs
+    def _read_block(
+        self, tip: Block | None, height: int, raw: Json, past: PastLogs | None, match: Match, purses: Purses
+    ) -> tuple[list[Transfer], Block]:
+        reader = self.reader
+        with reader.reading(f"block {height}"):
+            block, coins = reader.follow(tip, raw, height), coins_in(raw)
+            logs = past.of(height) if past and height <= past.last else reader.logs_of(block)
+            tokens = reader.payments(logs, block)
+            inner = reader.traces.in_block(block, [tx["hash"].lower() for tx in raw["transactions"]])
+            spent = sent_by(raw, purses.senders)
+        payees = {payee for payee, _ in coins} | {payee for payee, _ in tokens} | {one.address for one in inner}
+        ours = match(payees) if payees else set()
+        found = [reader.inner_transfer(one, block) for one in inner if one.address in ours]
+        our_coins = [tx for payee, tx in coins if payee in ours]
+        our_logs = [log for payee, log in tokens if payee in ours]
+        if our_coins or our_logs or spent:
+            with reader.reading(f"receipts of block {height}"):
+                found = self._transfers(raw, block, our_coins, self._bounded(our_logs), spent, purses) + found
+        purses.receive(found)
+        return found, block
+
+    def _bounded(self, logs: list[Json]) -> list[Json]:
+        known = [log for log in logs if log["address"].lower() in self.tokens]
+        strange = [log for log in logs if log["address"].lower() not in self.tokens]
+        return known + strange[:STRANGERS]
+
+    def _transfers(
+        self, raw: Json, block: Block, coins: list[Json], logs: list[Json], spent: list[Json], purses: Purses
+    ) -> list[Transfer]:
+        txids = [tx["hash"].lower() for tx in coins + spent] + [log["transactionHash"].lower() for log in logs]
+        receipts = self.reader.receipts_in(block, raw, txids)
+        for tx in spent:
+            purses.spend(tx["from"].lower(), cost_of(tx, receipts[tx["hash"].lower()]))
+        paid = [tx for tx in coins if number(receipts[tx["hash"].lower()]["status"]) == 1]
+        return [self.reader.coin_transfer(tx, block) for tx in paid] + [
+            self.reader.token_transfer(log, receipts[log["transactionHash"].lower()], block) for log in logs
         ]
 
-    def _logs(self, block: Block) -> list[tuple[str, Json]]:
-        """Return payee and log of each transfer of the pinned tokens in this block; every log is checked to be one."""
-        wanted = {"blockHash": block.hash, "address": list(self.tokens), "topics": [TRANSFER]}
-        found = []
-        for log in _list(self.rpc.call("eth_getLogs", wanted)):
-            topics, data = log["topics"], log["data"]
-            if log["blockHash"].lower() != block.hash or _number(log["blockNumber"]) != block.height:
-                raise BadAnswer(f"{self.rpc.node} gave a log of another block than {block.height}.")
-            if log["address"].lower() not in self.tokens or topics[0].lower() != TRANSFER:
-                raise BadAnswer(f"{self.rpc.node} gave a log of block {block.height} that was not asked for.")
-            if len(topics) != 3 or len(topics[2]) != 66 or len(data) != 66:
-                raise BadAnswer(f"{self.rpc.node} gave a transfer log of another shape in block {block.height}.")
-            if not log.get("removed") and _number(data):
-                found.append((_payee(log), log))
-        return found
-
-    def _receipts_in(self, block: Block, raw: Json, coins: list[Json], logs: list[Json]) -> dict[str, Json]:
-        wanted = [tx["hash"].lower() for tx in coins] + [log["transactionHash"].lower() for log in logs]
-        in_block = {tx["hash"].lower() for tx in raw["transactions"]}
-        receipts = self._receipts(wanted)
-        for txid, receipt in receipts.items():
-            if txid not in in_block:
-                raise BadAnswer(
-                    f"{self.rpc.node} gave a log of transaction {txid}, which is not in block {block.height}."
-                )
-            if receipt is None or receipt["blockHash"].lower() != block.hash:
-                raise Unavailable(self._changed(block.height))
-        return {txid: receipt for txid, receipt in receipts.items() if receipt is not None}
-
-    def _coin_transfer(self, tx: Json, block: Block) -> Transfer:
-        amount = _number(tx["value"])
-        return Transfer(tx["hash"].lower(), VALUE, tx["to"].lower(), amount, self.coin.method, None, block)
-
-    def _token_transfer(self, log: Json, receipt: Json, block: Block) -> Transfer:
-        """Name the log by its place in its own receipt: `logIndex` counts in the block and moves in a reorg."""
-        places = [n for n, other in enumerate(receipt["logs"]) if other["logIndex"] == log["logIndex"]]
-        if len(places) != 1 or _content(receipt["logs"][places[0]]) != _content(log):
-            raise BadAnswer(f"{self.rpc.node} tells log {log['logIndex']} of block {block.height} in two ways.")
-        contract, address, amount = _content(log)
-        method = self.tokens[contract].method
-        return Transfer(log["transactionHash"].lower(), f"log:{places[0]}", address, amount, method, contract, block)
+    # --- looking at addresses -------------------------------------------------------------------------------------
+    def _look(
+        self, purses: Purses, start: Block | None, tip: Block, head: Block
+    ) -> tuple[list[Transfer], tuple[Held, ...]]:
+        """Compare what the addresses hold with what they should hold, once per pass and only when it read to the head:
+        nodes forget soon what was held at older blocks. A node that refuses stops nothing: what is expected is carried
+        on to the next pass, and what was held before is judged from then on."""
+        if start is None or tip == start:
+            return [], ()
+        if tip.height < head.height:
+            return [], purses.carry(tip)
+        try:
+            if purses.unknown:
+                with suppress(RpcError):
+                    purses.tell(purses.unknown, self.reader.balances(purses.unknown, start))
+            balances = self.reader.balances(purses.addresses, tip)
+        except RpcError as error:
+            log.warning("Balances are not looked at: %s", error)
+            return [], purses.carry(tip)
+        grown = purses.compare(purses.addresses, balances, tip, self.reader.coin)
+        looked = zip(purses.addresses, balances, strict=True)
+        return grown, tuple(Held(address, balance, mark_of(tip)) for address, balance in looked)
 
     # --- reading again --------------------------------------------------------------------------------------------
     def _confirmation(
-        self, key: Key, receipt: Json, blocks: dict[int, Block], paid: dict[str, tuple[str, int]], head: int, final: int
+        self,
+        key: Key,
+        receipt: Json,
+        blocks: dict[int, Block],
+        paid: dict[tuple[str, str], Paid | None],
+        head: int,
+        final: int,
     ) -> Confirmation | None:
-        height = _number(receipt["blockNumber"])
-        if _number(receipt["status"]) != 1 or blocks[height].hash != receipt["blockHash"].lower():
+        if number(receipt["status"]) != 1:
             return None
-        seen = ("", *paid[key.txid]) if key.position == VALUE else _content_at(receipt, key.position)
+        block = blocks[number(receipt["blockNumber"])]
+        if block.hash != receipt["blockHash"].lower():
+            return None
+        seen = paid[key.txid, key.position]
+        if seen is UNREADABLE:
+            return Confirmation(block, 0, finalized=False)
         if seen != (key.contract or "", key.address, key.amount):
             return None
-        return Confirmation(blocks[height], max(head - height + 1, 1), finalized=height <= final)
+        return Confirmation(block, max(head - block.height + 1, 1), finalized=block.height <= final)
 
-    def _coins_paid(self, txids: list[str]) -> dict[str, tuple[str, int]]:
-        txids = list(dict.fromkeys(txids))
+    def _waiting(self, txids: Sequence[str]) -> dict[str, Confirmation]:
+        """Return those of these transactions that are in the pool."""
         found = self.rpc.batch([("eth_getTransactionByHash", [txid]) for txid in txids])
+        waits = [txid for txid, tx in zip(txids, found, strict=True) if tx is not None and tx["blockNumber"] is None]
+        return dict.fromkeys(waits, Confirmation(None, 0, finalized=False))
+
+    def _paid_again(self, keys: Sequence[Key], receipts: dict[str, Json]) -> dict[tuple[str, str], Paid | None]:
+        """Return (contract or "", payee, amount) of what each key names; none if there is no such payment now."""
+        coins = self._coins_paid([key.txid for key in keys if key.position == VALUE])
+        inner = self._inner_paid([key.txid for key in keys if key.position.startswith(CALL)])
+        paid: dict[tuple[str, str], Paid | None] = {}
+        for key in keys:
+            if key.position == VALUE:
+                paid[key.txid, key.position] = coins[key.txid]
+            elif key.position.startswith(CALL):
+                paid[key.txid, key.position] = UNREADABLE if inner is None else inner.get((key.txid, key.position))
+            else:
+                paid[key.txid, key.position] = content_at(receipts[key.txid], key.position)
+        return paid
+
+    def _coins_paid(self, txids: Sequence[str]) -> dict[str, Paid]:
+        asked = list(dict.fromkeys(txids))
+        found = self.rpc.batch([("eth_getTransactionByHash", [txid]) for txid in asked])
         if None in found:
             raise Unavailable(f"The {self.family.name} chain changed while it was read.")
-        return {txid: ((tx["to"] or "").lower(), _number(tx["value"])) for txid, tx in zip(txids, found, strict=True)}
+        return {
+            txid: ("", (tx["to"] or "").lower(), number(tx["value"])) for txid, tx in zip(asked, found, strict=True)
+        }
 
-    def _canonical(self, heights: set[int]) -> dict[int, Block]:
-        raws = self.rpc.batch([("eth_getBlockByNumber", [hex(height), False]) for height in sorted(heights)])
-        if None in raws:
-            raise Unavailable(f"{self.rpc.node} does not know one of the blocks {min(heights)} to {max(heights)}.")
-        return {block.height: block for block in map(_block, raws)}
+    def _inner_paid(self, txids: Sequence[str]) -> dict[tuple[str, str], Paid] | None:
+        """Trace transactions again; none where no trace is to be had."""
+        traced = self.reader.traces.of(list(dict.fromkeys(txids))) if txids else {}
+        if traced is None:
+            return None
+        return {(one.txid, one.position): ("", one.address, one.amount) for those in traced.values() for one in those}
 
-    def _receipts(self, txids: Sequence[str]) -> dict[str, Json | None]:
-        txids = list(dict.fromkeys(txids))
-        found = self.rpc.batch([("eth_getTransactionReceipt", [txid]) for txid in txids])
-        for txid, receipt in zip(txids, found, strict=True):
-            if receipt is not None and receipt["transactionHash"].lower() != txid:
-                raise BadAnswer(f"{self.rpc.node} gave the receipt of another transaction than {txid}.")
-        return dict(zip(txids, found, strict=True))
-
-    def _finalized_height(self) -> int:
-        """Return the height of the newest finalized block; -1 if the node knows none yet."""
-        try:
-            raw = self.rpc.call("eth_getBlockByNumber", "finalized", False)
-        except RpcError:
-            return -1  # how nodes say it before the first one, and those that do not follow finality at all
-        with self._reading("the finalized block"):
-            return -1 if raw is None else _number(raw["number"])
-
-    # --- one answer -----------------------------------------------------------------------------------------------
-    def _header(self, which: str) -> Block:
-        with self._reading(f"block {which}"):
-            return _block(self._raw_block(which, full=False))
-
-    def _raw_block(self, which: str, *, full: bool) -> Json:
-        raw = self.rpc.call("eth_getBlockByNumber", which, full)
+    def _confirm_balance(self, key: Key, head: int, final: int) -> Confirmation | None:
+        """Tell whether the block at which a balance had grown is on the chain, and whether the address held it there.
+        The block's hash stands for the same balance for ever, also when the node does not know it any more."""
+        raw = self.rpc.call("eth_getBlockByHash", key.txid, False)
         if raw is None:
-            raise Unavailable(f"{self.rpc.node} does not know block {which}.")
-        return raw  # type: ignore[no-any-return]
+            return None
+        block = block_of(raw)
+        if self.reader.canonical([block.height])[block.height] != block:
+            return None
+        with suppress(Pruned):
+            (balance,) = self.reader.balances([key.address], block)
+            if balance < key.amount:
+                return None
+        return Confirmation(block, max(head - block.height + 1, 1), finalized=block.height <= final)
 
-    def _changed(self, height: int) -> str:
-        return f"The {self.family.name} chain changed at block {height} while it was read."
+    # --- one transaction ------------------------------------------------------------------------------------------
+    def _everything(self, tx: Json, receipt: Json, block: Block) -> list[Transfer]:
+        txid, reader = receipt["transactionHash"].lower(), self.reader
+        inner = (reader.traces.of([txid]) or {}).get(txid, [])
+        tokens = [log for log in receipt["logs"] if is_transfer(log) and number(log["data"])]
+        return (
+            self._coin_of(tx, block)
+            + [reader.inner_transfer(one, block) for one in inner]
+            + [reader.token_transfer(log, receipt, block) for log in tokens]
+        )
 
-    @contextmanager
-    def _reading(self, what: str) -> Iterator[None]:
-        """Turn an answer of another shape than agreed into BadAnswer."""
-        try:
-            yield
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise BadAnswer(f"{self.rpc.node} gave {what} in a shape that can't be right: {error!r:.200}") from error
+    def _coin_of(self, tx: Json, block: Block | None) -> list[Transfer]:
+        return [self.reader.coin_transfer(tx, block)] if tx["to"] and number(tx["value"]) else []
 
-
-def _number(text: str) -> int:
-    """Read a quantity or a word: at most 256 bits, never negative."""
-    if not text.startswith("0x") or len(text) > 66:
-        raise ValueError(f"{text!r:.80} is no number")
-    return int(text, 16)
-
-
-def _list(answer: Any) -> list[Json]:
-    if not isinstance(answer, list):
-        raise TypeError(f"{answer!r:.80} is no list")
-    return answer
-
-
-def _block(raw: Json) -> Block:
-    time = datetime.fromtimestamp(_number(raw["timestamp"]), UTC)
-    return Block(_number(raw["number"]), raw["hash"].lower(), time)
-
-
-def _coins(raw: Json) -> list[tuple[str, Json]]:
-    """Return payee and transaction of each that carries the coin itself."""
-    return [(tx["to"].lower(), tx) for tx in _list(raw["transactions"]) if tx["to"] and tx["value"] != "0x0"]
-
-
-def _payee(log: Json) -> str:
-    return "0x" + str(log["topics"][2][26:]).lower()  # an address is the last 20 of a topic's 32 bytes
-
-
-def _content(log: Json) -> tuple[str, str, int]:
-    return log["address"].lower(), _payee(log), _number(log["data"])
-
-
-def _content_at(receipt: Json, position: str) -> tuple[str, str, int] | None:
-    place = int(position.removeprefix("log:"))
-    logs = receipt["logs"]
-    if place >= len(logs) or logs[place]["topics"][:1] != [TRANSFER] or len(logs[place]["topics"]) != 3:
-        return None
-    return _content(logs[place])
+    def _offers_too_little(self, tx: Json) -> bool:
+        """Tell whether a waiting transaction offers less per gas than the newest block took."""
+        head = self.rpc.call("eth_getBlockByNumber", "latest", False)
+        offered = tx.get("maxFeePerGas") or tx["gasPrice"]
+        return number(offered) < number(head["baseFeePerGas"])

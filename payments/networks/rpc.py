@@ -28,6 +28,14 @@ class RpcError(Unavailable):
         self.code = code
 
 
+class Refusal(Unavailable):
+    """The node answered with another HTTP status than 200."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class Provider(Protocol):
     """What is used of a chain library's provider, such as web3's HTTPProvider."""
 
@@ -117,7 +125,7 @@ class Rpc:
             allow_redirects=False,
         ) as response:
             if response.status_code != 200:
-                raise Unavailable(self._refusal(response.status_code))
+                raise Refusal(self._refusal(response.status_code), response.status_code)
             body = bytearray()
             while chunk := response.raw.read1(CHUNK, decode_content=True):
                 body += chunk

@@ -162,6 +162,16 @@ class SimulatedChain:
             row = connection.execute("SELECT value FROM facts WHERE name = 'second'").fetchone()
         return str(row[0]) if row else "none"
 
+    def refuse_first(self, refused: bool) -> None:
+        """Let the first provider refuse to tell what is in blocks, as some refuse logs; the rest it answers."""
+        self._note("refused", "1" if refused else "0")
+
+    def first_is_refused(self) -> bool:
+        """Tell whether it does."""
+        with self._transaction("BEGIN") as connection:
+            row = connection.execute("SELECT value FROM facts WHERE name = 'refused'").fetchone()
+        return row is not None and row[0] == "1"
+
     def lag(self, n: int) -> None:
         """Let the node see the chain without its last `n` blocks."""
         self._note("lag", str(n))

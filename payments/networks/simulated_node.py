@@ -62,6 +62,8 @@ class SimulatedNode:
 
     def scan(self, cursor: Cursor, match: Match, held: Sequence[Held] = ()) -> Batch:
         """Read on from the cursor, and the pool; at most `max_blocks` blocks."""
+        if not self.second and self.chain.first_is_refused():
+            raise Unavailable("The first simulated provider refuses to tell what is in blocks.")
         genesis = self.genesis()
         check_genesis(self.family.name, cursor, genesis)
         head = self.head()

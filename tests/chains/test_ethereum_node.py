@@ -76,13 +76,18 @@ def test_the_fee_of_the_token_is_not_ours(anvil: Any, payer: Any, token: str, wa
     assert (transfer.position, transfer.amount) == ("log:1", 9_990_000)
 
 
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-29"])
 def test_two_logs_in_one_transaction_are_two_transfers(
-    anvil: Any, payer: Any, token: str, splitter: str, ethereum: Any, watch: Watch
+    case: str, anvil: Any, payer: Any, token: str, splitter: str, ethereum: Any, watch: Watch
 ) -> None:
     payer.pay_token(token, splitter, 10)
     anvil.mine()
     assert watch() == ()
-    to = [ethereum.destination(0), payer.address, ethereum.destination(1), ethereum.destination(0)]
+    to, before = (
+        [ethereum.destination(0), payer.address, ethereum.destination(1), ethereum.destination(0)],
+        watch.cursor,
+    )
     txid = payer.call(splitter, "splitToken(address,address[],uint256[])", token, to, [1, 2, 3, 4])
     anvil.mine()
     transfers = watch()
@@ -92,6 +97,18 @@ def test_two_logs_in_one_transaction_are_two_transfers(
         (txid, "log:3", to[3], 4),
     ]
     assert None not in ethereum.confirm([key(transfer) for transfer in transfers])
+    watch.cursor = before
+    assert watch() == transfers  # reading the block again says the same
+
+
+def test_two_tokens_in_one_block(anvil: Any, payer: Any, token: str, usdc: str, watch: Watch, address: str) -> None:
+    payer.pay_token(token, address, 100_000_000)
+    payer.pay_token(usdc, address, 100_000_001)
+    anvil.mine()
+    assert [(one.method, one.contract, one.amount) for one in watch()] == [
+        ("usdt-ethereum", token, 100_000_000),
+        ("usdc-ethereum", usdc, 100_000_001),
+    ]
 
 
 def test_coin_and_token_in_one_block(anvil: Any, payer: Any, token: str, watch: Watch, address: str) -> None:
@@ -124,16 +141,22 @@ def test_a_reverted_coin_transfer(anvil: Any, payer: Any, ethereum: Any, watch: 
 
 
 def test_a_token_of_the_same_name(anvil: Any, payer: Any, lookalike: str, watch: Watch, address: str) -> None:
-    payer.pay_token(lookalike, address, 5_000_000)
+    txid = payer.pay_token(lookalike, address, 5_000_000)
+    payer.pay_token(lookalike, address, 0)
     anvil.mine()
-    assert watch() == ()
+    (transfer,) = watch()
+    assert (transfer.txid, transfer.position, transfer.amount) == (txid, "log:0", 5_000_000)
+    assert (transfer.method, transfer.contract) == (None, lookalike)
 
 
 def test_an_event_that_moves_nothing(anvil: Any, payer: Any, watch: Watch, address: str) -> None:
+    """Anybody can write such an event: it is told as an unknown token, and fifty of them in a block are enough."""
     fake = payer.deploy("FakeEvents")
-    payer.call(fake, "emitTransfer(address,address,uint256)", payer.address, address, 5_000_000)
+    for amount in range(1, 61):
+        payer.call(fake, "emitTransfer(address,address,uint256)", payer.address, address, amount)
     anvil.mine()
-    assert watch() == ()
+    transfers = watch()
+    assert [(transfer.method, transfer.contract) for transfer in transfers] == [(None, fake)] * 50
 
 
 def test_a_payment_of_nothing(anvil: Any, payer: Any, token: str, watch: Watch, address: str) -> None:
@@ -151,9 +174,68 @@ def test_paying_and_taking_it_back(anvil: Any, payer: Any, splitter: str, watch:
     assert watch() == ()
 
 
+# --- questions about one transaction, and about addresses ------------------------------------------------------------
+def test_looking_up_a_transaction_tells_everything_it_pays(
+    anvil: Any, payer: Any, token: str, lookalike: str, splitter: str, ethereum: Any, address: str
+) -> None:
+    """To anybody, in unknown tokens as well."""
+    for one in (token, lookalike):
+        payer.pay_token(one, splitter, 10)
+    anvil.mine()
+    coin = payer.pay(address, 7)
+    tokens = [
+        payer.call(splitter, "splitToken(address,address[],uint256[])", one, [address, payer.address], [3, 4])
+        for one in (token, lookalike)
+    ]
+    anvil.mine(3)
+    found = [ethereum.look_up(txid) for txid in (coin, *tokens)]
+    assert [[(one.position, one.address, one.amount, one.method) for one in f.payments] for f in found] == [
+        [("value", address, 7, "eth")],
+        [("log:0", address, 3, "usdt-ethereum"), ("log:1", payer.address.lower(), 4, "usdt-ethereum")],
+        [("log:0", address, 3, None), ("log:1", payer.address.lower(), 4, None)],
+    ]
+    assert [(f.failed, f.low_fee, f.block.height) for f in found] == [(False, False, anvil.height() - 2)] * 3
+    assert ethereum.look_up("0x" + "ab" * 32) is None
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-49"])
+def test_looking_up_a_reverted_transaction_says_that_nothing_moved(
+    case: str, anvil: Any, payer: Any, token: str, ethereum: Any, watch: Watch, address: str
+) -> None:
+    txid = payer.pay_token(token, address, 10**20)  # more than there is
+    anvil.mine()
+    found = ethereum.look_up(txid)
+    assert (found.failed, found.payments, found.block) == (True, (), ethereum.head())
+    assert watch() == ()
+
+
+def test_looking_up_a_waiting_transaction(anvil: Any, payer: Any, ethereum: Any, address: str) -> None:
+    txid = payer.pay(address, 7)
+    found = ethereum.look_up(txid)
+    assert (found.block, found.failed, found.low_fee) == (None, False, False)
+    assert [(one.position, one.amount, one.block) for one in found.payments] == [("value", 7, None)]
+
+
+def test_addresses_that_hold_or_sent_something_are_used(
+    anvil: Any, payer: Any, token: str, usdc: str, ethereum: Any
+) -> None:
+    addresses = [ethereum.destination(index) for index in range(100)]
+    assert ethereum.used(addresses) == set()
+    payer.pay(addresses[1], 1)
+    payer.pay_token(token, addresses[2], 1)
+    payer.pay_token(usdc, addresses[3], 1)
+    anvil.mine()
+    anvil.rpc("anvil_setNonce", addresses[4], "0x1")
+    assert ethereum.used(addresses) == set(addresses[1:5])
+    assert ethereum.used([]) == set()
+
+
 # --- reorgs -----------------------------------------------------------------------------------------------------------
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-log-index"])
 def test_a_reorg_moves_a_token_payment_to_another_log_index(
-    anvil: Any, payer: Any, token: str, ethereum: Any, watch: Watch, address: str
+    case: str, anvil: Any, payer: Any, token: str, ethereum: Any, watch: Watch, address: str
 ) -> None:
     other = type(payer)(anvil)
     payer.pay_token(token, other.address, 1000)
@@ -250,20 +332,26 @@ def test_another_chain_id(anvil: Any, token: str, ethereum: Any) -> None:
             ask()
 
 
-def test_pinned_contracts_are_checked(anvil: Any, payer: Any, ethereum: Any) -> None:
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-45"])
+def test_pinned_contracts_are_checked(case: str, anvil: Any, payer: Any, token: str, ethereum: Any) -> None:
     ethereum.check()
     eighteen = payer.deploy("TestToken", ["string", "string", "uint8", "uint256"], ["T", "T", 18, 1])
     wrong = Ethereum(chain_id=31337, usdt_contract=eighteen)
     with pytest.raises(BadAnswer, match=r"USDT at 0x.* has 18 decimals, not 6"):
         type(ethereum)(wrong, anvil.url, ethereum.xpub).check()
+    second = Ethereum(chain_id=31337, usdt_contract=token, usdc_contract=eighteen)
+    with pytest.raises(BadAnswer, match=r"USDC at 0x.* has 18 decimals, not 6"):
+        type(ethereum)(second, anvil.url, ethereum.xpub).check()
     nothing = Ethereum(chain_id=31337, usdt_contract=payer.address)
     with pytest.raises(BadAnswer, match="no contract of USDT"):
         type(ethereum)(nothing, anvil.url, ethereum.xpub).check()
 
 
 # --- cost -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("what", ["calls-per-block"])
 def test_calls_per_block_do_not_grow_with_addresses(
-    anvil: Any, payer: Any, token: str, ethereum: Any, watch: Watch, address: str
+    what: str, anvil: Any, payer: Any, token: str, ethereum: Any, watch: Watch, address: str
 ) -> None:
     payer.pay_token(token, address, 1)
     payer.pay(address, 1)
@@ -275,5 +363,5 @@ def test_calls_per_block_do_not_grow_with_addresses(
         batch = ethereum.scan(watch.cursor, lambda addresses, watched=watched: watched & set(addresses))
         assert len(batch.transfers) == 2
         calls.append(ethereum.rpc.calls - before)
-    a_pass, a_block, a_payment = 4, 2, 1
-    assert calls == [a_pass + 10 * a_block + 2 * a_payment] * 3
+    a_pass, a_block, a_trace, a_payment = 4, 2, 1, 1  # blocks without transactions are not traced
+    assert calls == [a_pass + 10 * a_block + a_trace + 2 * a_payment] * 3

@@ -1,13 +1,17 @@
 """Orders paid on a real Ethereum node by transactions signed with a real key, through the real watcher."""
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
+from qr import read_qr
 from story import ask, books_are_right, cursor, kinds, make_customer, make_offer, save_order
 
 from events.relay import drain
@@ -79,11 +83,12 @@ def anvil(start_anvil: Callable[..., Any]) -> Any:
 
 
 @pytest.fixture
-def shop(settings: Settings, anvil: Any, payer: Any, token: str, ethereum: Any) -> Iterator[Shop]:
+def shop(settings: Settings, anvil: Any, payer: Any, token: str, usdc: str, ethereum: Any) -> Iterator[Shop]:
     settings.NETWORKS_KIND = "real"
     settings.ETHEREUM_RPC_URL, settings.ETHEREUM_XPUB = anvil.url, ethereum.xpub
     settings.ETHEREUM_CHAIN_ID, settings.USDT_ETHEREUM_CONTRACT = 31337, token
-    settings.FIXED_RATES = {"ETH": "3000", "USDT": "1"}
+    settings.USDC_ETHEREUM_CONTRACT = usdc
+    settings.FIXED_RATES = {"ETH": "3000", "USDT": "1", "USDC": "1"}
     registry.families.cache_clear()
     yield Shop(anvil, payer, token)
     registry.families.cache_clear()
@@ -136,16 +141,31 @@ def test_a_look_alike_token_pays_nothing(shop: Shop, lookalike: str) -> None:
     intent = ask(shop.order, "usdt-ethereum")
     shop.payer.pay_token(lookalike, intent.address.address, intent.amount)
     shop.settle()
-    assert not ChainTransfer.objects.exists()
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.method, transfer.contract) == ("", lookalike)
     shop.is_unpaid()
 
 
-def test_two_logs_in_one_transaction_pay_together(shop: Shop) -> None:
+def test_the_largest_number_of_a_made_up_token_stops_nothing(shop: Shop) -> None:
+    intent = ask(shop.order, "usdt-ethereum")
+    fake = shop.payer.deploy("FakeEvents")
+    emit = "emitTransfer(address,address,uint256)"
+    shop.payer.call(fake, emit, shop.payer.address, intent.address.address, 2**256 - 1)
+    shop.pay(intent)
+    shop.mine()
+    assert set(ChainTransfer.objects.values_list("amount", flat=True)) == {intent.amount, 2**256 - 1}
+    shop.settle()
+    shop.is_paid_once()
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-29"])
+def test_two_logs_in_one_transaction_pay_together(case: str, shop: Shop) -> None:
     """Half and half by one transaction of a contract: two transfers, one settlement, exactly the promise."""
     intent = ask(shop.order, "usdt-ethereum")
     splitter = shop.payer.deploy("Splitter")
     shop.payer.pay_token(shop.token, splitter, intent.amount)
-    half = intent.amount // 2
+    half, before = intent.amount // 2, cursor().recent
     shop.payer.call(
         splitter,
         "splitToken(address,address[],uint256[])",
@@ -161,9 +181,54 @@ def test_two_logs_in_one_transaction_pay_together(shop: Shop) -> None:
     shop.order.refresh_from_db()
     assert shop.order.state == Order.State.SETTLED
     assert sum(a.usd_cents for a in Allocation.objects.all()) == intent.usd_cents
-    shop.watch()
-    assert Allocation.objects.count() == 2
+    NetworkCursor.objects.update(recent=before)
+    shop.watch()  # the same blocks once more
+    assert (ChainTransfer.objects.count(), Allocation.objects.count()) == (2, 2)
     books_are_right()
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-47"])
+def test_a_contract_that_pays_settles_once(case: str, shop: Shop) -> None:
+    """Smart wallets and some exchanges pay from inside a call: no transaction names our address."""
+    intent = ask(shop.order)
+    splitter = shop.payer.deploy("Splitter")
+    before = cursor().recent
+    pay = ("split(address[],uint256[])", [intent.address.address], [intent.amount])
+    txid = shop.payer.call(splitter, *pay, value=intent.amount)
+    shop.mine()
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.txid, transfer.position, transfer.method) == (txid, "call:0", "eth")
+    shop.settle()
+    shop.is_paid_once()
+    NetworkCursor.objects.update(recent=before)
+    shop.watch()
+    assert ChainTransfer.objects.count() == 1
+    shop.is_paid_once()
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-47"])
+def test_a_contract_that_pays_unseen_comes_before_a_person(
+    case: str, shop: Shop, settings: Settings, between: Any
+) -> None:
+    """The node offers no traces: that the balance grew is all there is. Nothing is credited by itself, once told."""
+    between.refuse("trace_block", "trace_transaction", "debug_traceBlockByHash", "debug_traceTransaction")
+    settings.ETHEREUM_RPC_URL = between.url
+    intent = ask(shop.order)
+    splitter = shop.payer.deploy("Splitter")
+    shop.mine()
+    shop.payer.call(
+        splitter, "split(address[],uint256[])", [intent.address.address], [intent.amount], value=intent.amount
+    )
+    shop.mine()
+    transfer = ChainTransfer.objects.get()
+    assert (transfer.position, transfer.amount) == (f"balance:{intent.address.address}", intent.amount)
+    assert not transfer.explained
+    shop.settle()
+    shop.is_unpaid()
+    assert ReviewItem.objects.get().reason == ReviewItem.Reason.UNEXPLAINED
+    assert ChainTransfer.objects.get().status == ChainTransfer.Status.FINAL
 
 
 def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(shop: Shop) -> None:
@@ -184,7 +249,9 @@ def test_a_reorg_before_finality_takes_the_payment_back_and_may_bring_it_again(s
     assert "transfer.dropped" in kinds(shop.order)
 
 
-def test_a_reorg_that_moves_a_token_payment_to_another_log_index_is_one_credit(shop: Shop) -> None:
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-log-index"])
+def test_a_reorg_that_moves_a_token_payment_to_another_log_index_is_one_credit(case: str, shop: Shop) -> None:
     """Behind other events in the same block the payment's logIndex changes; its place in its receipt does not."""
     other = type(shop.payer)(shop.anvil)
     noise = other.deploy("FakeEvents")
@@ -244,8 +311,11 @@ def test_a_node_with_another_genesis_stops_the_network_and_reverses_nothing(
     shop.is_paid_once()
 
 
-@pytest.mark.parametrize("wrong", ["other decimals", "no contract"])
-def test_case_45_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
+@pytest.mark.cases
+@pytest.mark.parametrize(
+    "wrong", [pytest.param(wrong, id=f"case-45-{wrong}") for wrong in ("other decimals", "no contract")]
+)
+def test_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promised(
     shop: Shop, settings: Settings, wrong: str
 ) -> None:
     """After a change of the setting, the first pass of a worker sees it: nothing is kept, no method is offered."""
@@ -258,3 +328,26 @@ def test_case_45_a_pinned_contract_that_is_not_the_token_lets_nothing_be_promise
     assert cursor().recent == before
     with time_machine.travel(timezone.now() + timedelta(minutes=2)), pytest.raises(NetworkUnwatched):
         ask(shop.order)
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        pytest.param("usdt-ethereum", "{address}", id="case-54-usdt"),
+        pytest.param("usdc-ethereum", "{address}", id="case-54-usdc"),
+        pytest.param("eth", "ethereum:{address}@31337?value={amount}", id="case-55-eth"),
+    ],
+)
+def test_a_decoded_qr_code_says_what_stands_beside_it(shop: Shop, client: Client, method: str, text: str) -> None:
+    """For tokens the bare address: many wallets would send to the contract else. The rest is there to be copied."""
+    intent = ask(shop.order, method)
+    page = page_of(intent)
+    address = page.method.family.display(intent.address.address)
+    assert read_qr(page.qr()) == text.format(address=address, amount=intent.amount)
+    client.force_login(shop.order.customer)
+    html = client.get(reverse("payments:intent", args=[intent.pk])).content.decode()
+    assert read_qr(html[html.index('<figure class="qr">') :]) == read_qr(page.qr())
+    copied = re.findall(r'data-copy="([^"]*)"', html)
+    assert address in copied and page.amount_text in copied
+    assert page.asset.symbol in html and "Ethereum" in html

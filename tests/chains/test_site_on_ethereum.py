@@ -19,7 +19,7 @@ pytestmark = pytest.mark.chains
 
 
 @pytest.fixture
-def site(tmp_path: Path, anvil: Any, token: str, ethereum: Any) -> Iterator[httpx.Client]:
+def site(tmp_path: Path, anvil: Any, token: str, usdc: str, ethereum: Any) -> Iterator[httpx.Client]:
     """Serve a real installation that watches `anvil`; yield a browser-like client."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -32,6 +32,7 @@ def site(tmp_path: Path, anvil: Any, token: str, ethereum: Any) -> Iterator[http
         "ETHEREUM_XPUB": ethereum.xpub,
         "ETHEREUM_CHAIN_ID": "31337",
         "USDT_ETHEREUM_CONTRACT": token,
+        "USDC_ETHEREUM_CONTRACT": usdc,
         "RATE_SOURCES": "fixed",
         "FIXED_RATES": "ETH=3000,USDT=1",
         "WATCH_SECONDS": "0.5",

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from money.units import plain
 from payments.networks.base import Finality
 from payments.networks.ethereum import Ethereum, with_capitals
 
 USDT = "0xdAC17F958D2ee523a2206206994597C13D831ec7"
+USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
 # The examples of EIP-55 itself.
 EXAMPLES = [
     "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
@@ -59,7 +61,10 @@ def test_a_mistyped_contract_is_refused_at_start() -> None:
 
 
 def test_payment_texts() -> None:
+    """The token form of EIP-681 names contract and base units; it is for people who know that their wallet reads it."""
     address = EXAMPLES[0].lower()
+    assert network.wallet_uri(address, eth, 5) is None
+    assert network.wallet_uri(address, usdt, 5) == f"ethereum:{USDT}@1/transfer?address={EXAMPLES[0]}&uint256=5"
     assert network.payment_uri(address, eth, 10**24) == f"ethereum:{EXAMPLES[0]}@1?value=1000000000000000000000000"
     assert network.payment_uri(address, usdt, 5) == EXAMPLES[0]
 
@@ -74,6 +79,16 @@ def test_assets() -> None:
         ("eth", 18, 6, False, None),
         ("usdt-ethereum", 6, 2, True, USDT.lower()),
     ]
+    both = Ethereum(chain_id=1, usdt_contract=USDT, usdc_contract=USDC)
+    assert [(a.method, a.decimals, a.contract) for a in both.assets[2:]] == [("usdc-ethereum", 6, USDC.lower())]
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-45"])
+def test_tokens_have_six_decimals_here(case: str) -> None:
+    """As many as on no other network: 100,000,000 base units are 100.00, never 0.0000000001."""
+    both = Ethereum(chain_id=1, usdt_contract=USDT, usdc_contract=USDC)
+    assert {plain(100_000_000, asset.decimals) for asset in both.assets[1:]} == {"100"}
 
 
 def test_explorer_pages() -> None:

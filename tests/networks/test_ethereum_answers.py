@@ -2,11 +2,14 @@
 
 import copy
 import json
+import re
+import secrets
 import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,18 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from payments.networks.base import BadAnswer, Cursor, ForeignChain, Key, Unavailable
+from payments.networks.base import BadAnswer, Confirmation, Cursor, ForeignChain, Held, Key, Unavailable
 from payments.networks.ethereum import Ethereum
-from payments.networks.ethereum_node import TRANSFER, EthereumNode
+from payments.networks.ethereum_answers import TRANSFER
+from payments.networks.ethereum_node import EthereumNode
+from payments.networks.ethereum_traces import Inner, flat_transaction, nested_transaction
 
 XPUB = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())["ETH BIP44 abandon"][
     "xpub"
 ]
 USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 OURS = "0x9858effd232b4033e47d90003d41ec34ecaeda94"
+PAYER = "0x" + "70" * 20
 TXID = "0x" + "77" * 32
 COIN_TXID = "0x" + "78" * 32
 
@@ -37,17 +43,22 @@ class FakeNode:
     def __init__(self) -> None:
         self.spoiled: dict[str, Callable[[Any], Any]] = {}
         self.asked: list[str] = []
+        self.posts = 0
+        self.head = 19
 
     def spoil(self, method: str, change: Callable[[Any], Any]) -> None:
         self.spoiled[method] = change
 
     def handle(self, request: Request) -> Response:
         calls = json.loads(request.data)
+        self.posts += 1
         answers = [self.answer(call) for call in (calls if isinstance(calls, list) else [calls])]
         return Response(json.dumps(answers if isinstance(calls, list) else answers[0]), content_type="application/json")
 
     def answer(self, call: Any) -> Any:
         self.asked.append(call["method"])
+        if not hasattr(self, call["method"]):
+            return {"jsonrpc": "2.0", "id": call["id"], "error": {"code": -32601, "message": "Method not found"}}
         result = copy.deepcopy(getattr(self, call["method"])(*call["params"]))
         change = self.spoiled.get(call["method"], lambda answer: answer)
         result = change(result)
@@ -57,20 +68,21 @@ class FakeNode:
         return "0x1"
 
     def eth_getBlockByNumber(self, which: str, full: bool) -> Any:
-        height = {"latest": 19, "finalized": 10}.get(which) or int(which, 16)
+        height = {"latest": self.head, "finalized": self.head - 9}.get(which) or int(which, 16)
         transactions = [
-            {"hash": TXID, "to": USDT, "value": "0x0"},
-            {"hash": COIN_TXID, "to": OURS, "value": "0xde0b6b3a7640000"},
-            {"hash": "0x" + "79" * 32, "to": None, "value": "0x1"},
+            {"hash": TXID, "from": PAYER, "to": USDT, "value": "0x0"},
+            {"hash": COIN_TXID, "from": PAYER, "to": OURS, "value": "0xde0b6b3a7640000"},
+            {"hash": "0x" + "79" * 32, "from": PAYER, "to": None, "value": "0x1"},
         ]
         return (
             None
-            if height > 19
+            if height > self.head
             else {
                 "number": hex(height),
                 "hash": block_hash(height),
                 "parentHash": block_hash(height - 1),
                 "timestamp": hex(1_700_000_000 + 12 * height),
+                "baseFeePerGas": "0x6",
                 "transactions": transactions if full and height == 19 else [],
             }
         )
@@ -88,7 +100,10 @@ class FakeNode:
         }
 
     def eth_getLogs(self, wanted: Any) -> Any:
-        return [self.log()] if wanted["blockHash"] == block_hash(19) else []
+        if "blockHash" in wanted:
+            return [self.log()] if wanted["blockHash"] == block_hash(19) else []
+        first, last = int(wanted["fromBlock"], 16), int(wanted["toBlock"], 16)
+        return [self.log()] if first <= 19 <= last else []
 
     def eth_getTransactionReceipt(self, txid: str) -> Any:
         logs = [self.log()] if txid == TXID else []
@@ -96,7 +111,9 @@ class FakeNode:
         return {**receipt, "blockHash": block_hash(19), "blockNumber": "0x13"}
 
     def eth_getTransactionByHash(self, txid: str) -> Any:
-        return {"hash": txid, "to": OURS, "value": "0xde0b6b3a7640000"}
+        fees = {"maxFeePerGas": "0x5", "gasPrice": "0x9"}
+        place = {"blockHash": block_hash(19), "blockNumber": "0x13"}
+        return {"hash": txid, "from": PAYER, "to": OURS, "value": "0xde0b6b3a7640000", **fees, **place}
 
 
 class Error(dict[str, Any]):
@@ -131,7 +148,7 @@ def test_the_fake_is_read_when_nothing_is_wrong(node: EthereumNode) -> None:
     ]
     token, coin = node.confirm([TOKEN_KEY, COIN_KEY])
     assert token == coin
-    assert token is not None
+    assert isinstance(token, Confirmation)
     assert (token.confirmations, token.finalized) == (1, False)
 
 
@@ -347,6 +364,22 @@ def test_confirm_says_what_is_no_longer_so(
     assert node.confirm(keys) == [None] * len(keys)
 
 
+@pytest.mark.parametrize(
+    ("transaction", "answer"),
+    [
+        (always(None), None),
+        (change("blockNumber", None), Confirmation(None, 0, finalized=False)),
+        (change("blockNumber", "0x13"), None),  # mined a moment ago, or by a node that lags
+    ],
+)
+def test_confirm_says_what_waits_in_the_pool_again(
+    node: EthereumNode, fake: FakeNode, transaction: Callable[[Any], Any], answer: Confirmation | None
+) -> None:
+    fake.spoil("eth_getTransactionReceipt", always(None))
+    fake.spoil("eth_getTransactionByHash", transaction)
+    assert node.confirm([COIN_KEY, TOKEN_KEY]) == [answer, answer]
+
+
 def test_a_node_without_finality_never_calls_anything_final(node: EthereumNode, fake: FakeNode) -> None:
     def no_finalized(answer: Any) -> Any:
         unknown = answer["number"] == "0xa"
@@ -354,7 +387,7 @@ def test_a_node_without_finality_never_calls_anything_final(node: EthereumNode, 
 
     fake.spoil("eth_getBlockByNumber", no_finalized)
     (confirmation,) = node.confirm([TOKEN_KEY])
-    assert confirmation is not None
+    assert isinstance(confirmation, Confirmation)
     assert not confirmation.finalized
 
 
@@ -381,3 +414,219 @@ def test_what_the_caller_does_wrong_is_not_called_a_bad_answer(node: EthereumNod
 def test_a_wrong_key_is_refused_at_start() -> None:
     with pytest.raises(ValueError, match="checksum"):
         EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), "http://127.0.0.1:1", XPUB[:-1])
+
+
+# --- more than one block, and what is asked about one transaction -----------------------------------------------------
+AT_TWO = Cursor("", ((1, block_hash(1)), (2, block_hash(2))))
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["case-52"])
+def test_five_thousand_blocks_take_a_bounded_number_of_requests(case: str, node: EthereumNode, fake: FakeNode) -> None:
+    fake.head = 5002
+    cursor, found, passes = AT_TWO, [], 0
+    while cursor.height != fake.head:
+        batch = node.scan(cursor, ours)
+        cursor, passes = batch.cursor, passes + 1
+        found += [(one.txid, one.position) for one in batch.transfers]
+    assert found == [(COIN_TXID, "value"), (TXID, "log:0")]
+    assert passes == 50
+    assert fake.posts <= 5000 // 10 + 50 * 10 + 10
+    assert node.rpc.calls <= 5000 + 50 * 15 + 10
+
+
+def test_logs_of_blocks_that_were_not_asked_for(node: EthereumNode, fake: FakeNode) -> None:
+    fake.head = 60
+    fake.spoil("eth_getLogs", always([fake.log() | {"blockNumber": "0x3c"}]))
+    with pytest.raises(BadAnswer, match="a log of another block than 3 to"):
+        node.scan(AT_TWO, ours)
+
+
+def test_logs_of_many_blocks_come_from_a_node_that_calls_them_final(node: EthereumNode, fake: FakeNode) -> None:
+    """Behind one address another node may answer next: one that lags would say "no logs" of blocks it does not know."""
+    fake.head = 60
+    said = chain([51], repeat(8))  # what is final for the node asked first, and for the one that has the logs
+
+    def final(answer: Any) -> Any:
+        return answer | {"number": hex(next(said))} if answer and answer["number"] == hex(51) else answer
+
+    fake.spoil("eth_getBlockByNumber", final)
+    with pytest.raises(Unavailable, match="is behind: it does not call block 9 final"):
+        node.scan(AT_TWO, ours)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["missing trie node 5f3a (path 0a)", "pruned history unavailable", "required historical state unavailable"],
+)
+@pytest.mark.parametrize("method", ["eth_getLogs", "eth_getTransactionReceipt", "eth_getBlockByNumber"])
+def test_a_node_that_threw_the_past_away_is_named_as_one(
+    node: EthereumNode, fake: FakeNode, method: str, said: str
+) -> None:
+    fake.spoil(method, lambda _: Error(error={"code": -32000, "message": said}))
+    with pytest.raises(Unavailable, match=f"refused {method}: {re.escape(said)} It keeps too little of the past: sync"):
+        node.scan(Cursor(""), ours)
+
+
+def test_what_a_transaction_in_the_pool_offers(node: EthereumNode, fake: FakeNode) -> None:
+    fake.spoil("eth_getTransactionReceipt", always(None))
+    found = node.look_up(COIN_TXID)
+    assert found is not None and found.low_fee and found.block is None
+    fake.spoil("eth_getTransactionByHash", change("maxFeePerGas", "0x6"))
+    enough = node.look_up(COIN_TXID)
+    assert enough is not None and not enough.low_fee
+    fake.spoil("eth_getTransactionByHash", change("maxFeePerGas", REMOVED))  # the older kind names one price
+    older = node.look_up(COIN_TXID)
+    assert older is not None and not older.low_fee
+
+
+@pytest.mark.parametrize(
+    ("method", "spoil"),
+    [
+        ("eth_getTransactionByHash", lambda _: []),
+        ("eth_getTransactionByHash", change("value", "much")),
+        ("eth_getTransactionReceipt", change("status", REMOVED)),
+        ("eth_getTransactionReceipt", change("logs", None)),
+        ("eth_getTransactionReceipt", change("logs", [{}])),
+        ("eth_getBlockByNumber", change("timestamp", "soon")),
+    ],
+)
+def test_looking_up_believes_no_wrong_answer(
+    node: EthereumNode, fake: FakeNode, method: str, spoil: Callable[[Any], Any]
+) -> None:
+    fake.spoil(method, spoil)
+    with pytest.raises(BadAnswer):
+        node.look_up(COIN_TXID)
+
+
+@pytest.mark.parametrize("answer", ["0x", "0x00", None, 5, "0x" + "zz" * 32, "0x" + "00" * 64])
+def test_balances_of_a_wrong_shape_are_not_believed(node: EthereumNode, fake: FakeNode, answer: Any) -> None:
+    fake.eth_call = lambda *_: answer  # type: ignore[attr-defined]
+    for ask in (lambda: node.used([OURS]), lambda: node.scan(Cursor(""), ours, [Held(OURS)])):
+        with pytest.raises(BadAnswer):
+            ask()
+
+
+# --- traces -----------------------------------------------------------------------------------------------------------
+def trace(txid: str, path: list[int], value: str = "0x0", **more: Any) -> dict[str, Any]:
+    action = {"callType": "call", "from": PAYER, "to": OURS, "value": value}
+    place = {"traceAddress": path, "transactionHash": txid, "blockHash": block_hash(19), "blockNumber": 19}
+    return {"type": "call", "action": action, **place, **more}
+
+
+class TracingNode(FakeNode):
+    """The same blocks from a node that traces. The coin payment's transaction calls in several ways."""
+
+    others = [trace(TXID, []), trace("0x" + "79" * 32, [])]
+    frames = [
+        trace(COIN_TXID, [], "0x9"),
+        trace(COIN_TXID, [0], "0x1"),
+        trace(COIN_TXID, [1], "0x0", error="Reverted"),
+        trace(COIN_TXID, [1, 0], "0x2"),
+        trace(COIN_TXID, [1, 0, 3], "0x3"),
+        trace(COIN_TXID, [11], "0x4"),
+        trace(COIN_TXID, [12], "0x5", action={"callType": "delegatecall", "from": PAYER, "to": OURS, "value": "0x5"}),
+        trace(COIN_TXID, [13], type="suicide", action={"address": PAYER, "refundAddress": OURS, "balance": "0x6"}),
+        trace(COIN_TXID, [14], type="create", action={"from": PAYER, "init": "0x", "value": "0x7"}),
+    ]
+
+    def trace_block(self, height: str) -> Any:
+        reward = {"type": "reward", "action": {"author": OURS, "value": "0x8"}, "traceAddress": []}
+        return [*self.others, *self.frames, {**reward, "blockHash": block_hash(19), "blockNumber": 19}]
+
+    def trace_transaction(self, txid: str) -> Any:
+        return self.frames
+
+
+@pytest.fixture
+def tracing(httpserver: HTTPServer) -> tuple[EthereumNode, TracingNode]:
+    fake, path = TracingNode(), f"/{secrets.token_hex(8)}"  # what a node offers is remembered by its address
+    httpserver.expect_request(path).respond_with_handler(fake.handle)
+    return EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for(path), XPUB, timeout=1), fake
+
+
+def test_only_calls_that_move_something_count(tracing: tuple[EthereumNode, TracingNode]) -> None:
+    """Nothing below a reverted call, no borrowed code, no reward; "11" is not below "1"."""
+    node, _ = tracing
+    found = [(one.position, one.amount) for one in node.scan(Cursor(""), ours).transfers if one.position[0] == "c"]
+    assert found == [("call:0", 1), ("call:11", 4), ("call:13", 6)]
+    keys = [Key(COIN_TXID, position, OURS, amount) for position, amount in [*found, ("call:1.0", 2), ("call:12", 5)]]
+    assert [answer is not None for answer in node.confirm(keys)] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "raised"),
+    [
+        (lambda _: None, BadAnswer),
+        (lambda _: [{}], BadAnswer),
+        (change("type", REMOVED), BadAnswer),
+        (change("action", None), BadAnswer),
+        (change("traceAddress", 5), BadAnswer),
+        (change("blockHash", block_hash(18)), Unavailable),
+        (lambda _: [], Unavailable),
+        (lambda answer: answer[1:], Unavailable),
+        (change("transactionHash", "0x" + "55" * 32), Unavailable),
+    ],
+)
+def test_a_pass_keeps_nothing_of_wrong_traces(
+    tracing: tuple[EthereumNode, TracingNode], spoil: Callable[[Any], Any], raised: type[Exception]
+) -> None:
+    node, fake = tracing
+    fake.spoil("trace_block", spoil)
+    with pytest.raises(raised):
+        node.scan(Cursor(""), ours)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (-32601, "Method not found"),
+        (-32601, "the method trace_block does not exist/is not available"),
+        (-32004, "Method not supported"),
+        (-32600, "trace_block is not available on the Free tier - upgrade to Pay As You Go"),
+        (-32000, "method is not whitelisted"),
+        (-32000, "this method is disabled"),
+    ],
+)
+def test_a_node_that_offers_no_traces_is_read_without(
+    tracing: tuple[EthereumNode, TracingNode], code: int, said: str
+) -> None:
+    node, fake = tracing
+    for method in ("trace_block", "trace_transaction"):
+        fake.spoil(method, lambda _: Error(error={"code": code, "message": said}))
+    assert [one.position for one in node.scan(Cursor(""), ours).transfers] == ["value", "log:0"]
+    key = Key(COIN_TXID, "call:0", OURS, 1)
+    (answer,) = node.confirm([key])  # it was traced once: it stays in its block and gets no more final
+    assert isinstance(answer, Confirmation)
+    assert (answer.confirmations, answer.finalized) == (0, False)
+    assert fake.asked.count("trace_block") == 1
+
+
+def test_the_other_kind_counts_calls_alike() -> None:
+    """It also tells calls of built-in contracts, which the first kind leaves out."""
+    built_in = {"type": "STATICCALL", "to": "0x" + "0" * 39 + "4", "from": PAYER}
+    deep = {"type": "CALL", "to": OURS, "from": PAYER, "value": "0x2"}
+    undone = {
+        "type": "CALL",
+        "to": PAYER,
+        "from": PAYER,
+        "value": "0x0",
+        "error": "execution reverted",
+        "calls": [deep],
+    }
+    borrowed = {"type": "DELEGATECALL", "to": OURS, "from": PAYER, "value": "0x3"}
+    call = {"type": "CALL", "to": PAYER, "from": PAYER, "value": "0x9", "calls": [built_in, undone, borrowed, deep]}
+    assert nested_transaction(call, COIN_TXID) == [Inner(COIN_TXID, "call:2", OURS, 2)]
+
+
+def test_a_payment_from_a_thousand_calls_deep_has_a_short_name_of_its_own() -> None:
+    """Anybody can nest calls so that a longer name, or Python's own stack, would stop the watcher."""
+    paths = [[0] * depth for depth in range(1000)]
+    flat = [trace(COIN_TXID, path, "0x1") for path in paths]
+    call: dict[str, Any] = {"type": "CALL", "to": OURS, "from": PAYER, "value": "0x1"}
+    for _ in paths[1:]:
+        call = {"type": "CALL", "to": OURS, "from": PAYER, "value": "0x1", "calls": [call]}
+    found = nested_transaction(call, COIN_TXID)
+    assert found == flat_transaction(flat, COIN_TXID)
+    assert len({inner.position for inner in found}) == 999
+    assert max(len(inner.position) for inner in found) <= 64

@@ -69,9 +69,11 @@ def test_final_after_the_confirmations_of_the_network(node: SimulatedNode) -> No
     txid = node.chain.pay("alice", 5)
     node.chain.mine(2)
     key = Key(txid, "value", "alice", 5)
-    assert [one and one.finalized for one in node.confirm([key])] == [False]
+    (young,) = node.confirm([key])
     node.chain.mine()
-    assert [one and one.finalized for one in node.confirm([key])] == [True]
+    (old,) = node.confirm([key])
+    assert isinstance(young, Confirmation) and isinstance(old, Confirmation)
+    assert (young.finalized, old.finalized) == (False, True)
     assert node.family.finality(10**9) == Finality(3)
 
 

@@ -156,7 +156,7 @@ class World:
             on_time = [t for t in counting.filter(intent=intent) if known_at(t) <= intent.expires_at]
             if intent.quote != Quote.CANCELLED and sum(t.amount for t in on_time) >= intent.amount:
                 assert intent.quote != Quote.EXPIRED or intent.unwatched or intent.settlement != Settlement.UNSETTLED
-                order = Order.objects.get(pk=intent.order_id)
+                order = Order.objects.get(intents=intent)
                 assert order.state != Order.State.OPEN, "who paid in time has a paid order, unless it was closed"
 
 

@@ -222,3 +222,17 @@ def test_small_payments_do_not_ask_the_second_provider(shop: Any) -> None:
     shop.network.pay(intent)
     shop.block(4)
     assert paid(order)
+
+
+def test_case_52_while_the_first_provider_refuses_the_second_one_is_read(shop: Any) -> None:
+    """Sights and the clock go on; what a transfer is and how deep is still confirmed by the first one."""
+    order = shop.order()
+    intent = shop.ask(order)
+    shop.network.chain.refuse_first(True)
+    shop.network.pay(intent)
+    shop.network.mine(4)
+    assert not ChainTransfer.objects.exists()
+    shop.network.chain.second_provider("agrees")
+    shop.block()
+    assert paid(order)
+    books_are_right()

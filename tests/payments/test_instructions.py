@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from story import ask, kinds, make_customer, make_offer, save_order
 
 from orders.models import Hold
-from payments import errors
+from payments import errors, queries
 from payments.actions import intents
 from payments.actions.reserve import add_addresses
 from payments.models import LastRate, NetworkCursor, PaymentIntent, RateSample, ReservedAddress, ReviewItem
 from payments.pages import page_of
+from payments.registry import method
 
 pytestmark = pytest.mark.django_db
 
@@ -160,7 +162,7 @@ def test_pay_4_the_page_says_so_also_when_one_comes_back(shop: Any, client: Any)
     url = reverse("payments:intent", args=[intent.pk])
     assert "Payment declared." not in client.get(url).content.decode()
     client.post(reverse("payments:declare", args=[intent.pk]))
-    for page in (url, url, reverse("orders:detail", args=[intent.order.number])):
+    for page in (url, url, reverse("orders:detail", args=[intent.purpose.number])):
         assert "Payment declared. Verification in progress." in client.get(page).content.decode()
     assert not re.search(r'name="(txid|hash|transaction)', client.get(url).content.decode())
 
@@ -183,7 +185,7 @@ def test_other_people_s_instructions_do_not_exist(shop: Any, client: Any) -> Non
         assert client.post(reverse(f"payments:{name}", args=[intent.pk])).status_code == 404
     number = intent.order.number
     assert client.get(reverse("payments:choose", args=[number])).status_code == 404
-    assert client.post(reverse("payments:balance", args=[number])).status_code == 404
+    assert client.post(reverse("payments:balance", args=[intent.purpose.number])).status_code == 404
     intent.refresh_from_db()
     assert (intent.declared_at, intent.quote) == (None, "open")
 
@@ -205,7 +207,7 @@ def test_a_get_changes_nothing(shop: Any, client: Any, django_assert_num_queries
     client.force_login(shop.customer)
     for name in ("declare", "cancel"):
         assert client.get(reverse(f"payments:{name}", args=[intent.pk])).status_code == 405
-    assert client.get(reverse("payments:balance", args=[intent.order.number])).status_code == 405
+    assert client.get(reverse("payments:balance", args=[intent.purpose.number])).status_code == 405
 
 
 # --- PAY-6 --------------------------------------------------------------------------------------------------------
@@ -342,9 +344,10 @@ def test_case_32_and_37_the_reserve_goes_on_after_the_highest_index_and_a_pair_t
 def whole_page(client: Any, intent: PaymentIntent) -> str:
     """Return the page, the fragment that replaces parts of it, and the order's page with the history."""
     url, status = (reverse(f"payments:{name}", args=[intent.pk]) for name in ("intent", "status"))
-    order = reverse("orders:detail", args=[intent.order.number])
+    number = intent.purpose.number
+    order = reverse("orders:detail", args=[number])
     parts = [client.get(url), client.get(status, headers={"hx-request": "true"}), client.get(order)]
-    parts.append(client.get(reverse("orders:status", args=[intent.order.number]), headers={"hx-request": "true"}))
+    parts.append(client.get(reverse("orders:status", args=[number]), headers={"hx-request": "true"}))
     assert {part.status_code for part in parts} == {200}
     return "\n".join(part.content.decode() for part in parts)
 
@@ -421,3 +424,10 @@ def test_case_85_what_is_copied_is_plain_in_every_language(shop: Any, client: An
     copied = re.findall(r'data-copy="([^"]*)"', html)
     assert page_of(intent).amount_text in copied
     assert all(re.fullmatch(r"\d+(\.\d+)?|0x[0-9a-fA-F]{40}", text) for text in copied)
+
+
+def test_case_66_less_than_an_address_must_hold_is_not_asked_for(shop: Any) -> None:
+    """At $1,000.00 a coin $1.50 is 0.0015 SOL: the network itself would refuse a first payment that small."""
+    shop.network.price({"SOL": "1000"})
+    found = queries.market(method("sol"), 150, NetworkCursor.objects.get(pk="ethereum"), timezone.now())
+    assert "less than 0.002 SOL" in str(found)
