@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -21,26 +23,27 @@ from payments.installation import birth
 from .report import Check, Result, arguments, finish, show
 
 HERE = "GRIDLOT_BENCH_HERE"  # in the child: the file for what it found
-Measure = Callable[[], Result]
+Measure = Callable[[Namespace], Result]
 
 
-def run(name: str, measure: Measure, only: str = "") -> int:
-    """Measure on each database, or on the one that is named, print and write what was found; return the exit status.
-    The script is started again for each, with the same arguments."""
+def run(name: str, measure: Measure, **options: tuple[Any, str]) -> int:
+    """Measure on each database, or on the one that --database names, print and write what was found; return the exit
+    status. The script is started again for each, with the same arguments. `options`: name=(default, help)."""
+    given = arguments(name, database=("", "only this one: SQLite or PostgreSQL"), **options)
     if path := os.environ.get(HERE):
-        return measure_here(measure, Path(path))
-    options, results = arguments(name), {}
+        return measure_here(measure, given, Path(path))
+    results = {}
     for title, environment in each():
-        if not only or title == only:
+        if given.database in ("", title):
             results[title] = in_child(environment)
             show(f"{name} on {title}", results[title])
-    return finish(name, results, options.json)
+    return finish(name, results, given.json)
 
 
-def measure_here(measure: Measure, path: Path) -> int:
+def measure_here(measure: Measure, given: Namespace, path: Path) -> int:
     call_command("migrate", interactive=False, verbosity=0)
     birth()
-    path.write_text(json.dumps(measure().as_json()))
+    path.write_text(json.dumps(measure(given).as_json()))
     return 0
 
 
