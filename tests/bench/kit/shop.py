@@ -66,38 +66,36 @@ class Shop:
     def ask(self, order: Order) -> PaymentIntent:
         return intents.open_intent(order.pk, METHOD, form_key=uuid.uuid4(), actor=order.customer)
 
-    def intents(self, count: int) -> list[PaymentIntent]:
-        """Return so many open instructions, each for another customer's order: one made by the real actions, the others
+    def orders(self, customers: Sequence[User]) -> list[Order]:
+        """Return an open order with its hold for each of these customers: the first made by the real action, the others
         copies of its rows, since making is measured elsewhere."""
+        first = self.order(customers[0])
+        hold = first.holds.get()
+        fresh = [
+            again(first, customer=customer, symbols=numbers.draw(), form_key=uuid.uuid4()) for customer in customers[1:]
+        ]
+        orders = Order.objects.bulk_create(fresh)
+        Hold.objects.bulk_create(again(hold, order=order) for order in orders)
+        Offer.objects.filter(pk=hold.offer_id).update(taken=F("taken") + len(orders))
+        return [first, *orders]
+
+    def intents(self, count: int) -> list[PaymentIntent]:
+        """Return so many open instructions, each for another customer's order; all but one are copies as well."""
         self.refresh()
         self.fill_reserve(count + 1)
-        customers = self.customers(count)
-        first = self.ask(self.order(customers[0]))
-        return [first, *copies(first, customers[1:])]
+        orders = self.orders(self.customers(count))
+        first = self.ask(orders[0])
+        addresses = list(ReservedAddress.objects.filter(network=NETWORK, issued_at=None).order_by("index")[: count - 1])
+        ReservedAddress.objects.filter(pk__in=[one.pk for one in addresses]).update(issued_at=first.created_at)
+        fresh = [
+            again(first, pk=uuid.uuid4(), order=order, customer=order.customer, address=address, form_key=uuid.uuid4())
+            for order, address in zip(orders[1:], addresses, strict=True)
+        ]
+        return [first, *PaymentIntent.objects.bulk_create(fresh)]
 
     def fill_reserve(self, size: int) -> None:
         with mock.patch.object(watcher, "node_of", return_value=self.node):
             watcher.fill_reserve(NETWORK, size)
-
-
-def copies(first: PaymentIntent, customers: Sequence[User]) -> list[PaymentIntent]:
-    """Insert the rows of one open intent again for each customer: order, hold, address, intent."""
-    assert first.order is not None
-    hold = first.order.holds.get()
-    orders = Order.objects.bulk_create(
-        again(first.order, customer=customer, symbols=numbers.draw(), form_key=uuid.uuid4()) for customer in customers
-    )
-    Hold.objects.bulk_create(again(hold, order=order) for order in orders)
-    Offer.objects.filter(pk=hold.offer_id).update(taken=F("taken") + len(orders))
-    free = ReservedAddress.objects.filter(network=NETWORK, issued_at=None).order_by("index")[: len(orders)]
-    addresses = list(free)
-    ReservedAddress.objects.filter(network=NETWORK, index__lte=addresses[-1].index, issued_at=None).update(
-        issued_at=first.created_at
-    )
-    return PaymentIntent.objects.bulk_create(
-        again(first, pk=uuid.uuid4(), order=order, customer=order.customer, address=address, form_key=uuid.uuid4())
-        for order, address in zip(orders, addresses, strict=True)
-    )
 
 
 def again(row: Any, **facts: Any) -> Any:
