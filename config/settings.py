@@ -275,6 +275,22 @@ NETWORKS_KIND = env.str("NETWORKS", default="simulated")
 # NETWORKS_OFFERED: which networks customers see, e.g. "bitcoin,ethereum". None: those with a node in the settings; all
 # in a demo. Web processes that know no node need it.
 NETWORKS_OFFERED = [name.strip() for name in env.list("NETWORKS_OFFERED", default=[])]
+# BITCOIN_RPC_URL: your Bitcoin node: http://user:password@host:port for its JSON-RPC, or esplora+https://host/api.
+BITCOIN_RPC_URL = env.str("BITCOIN_RPC_URL", default="")
+# BITCOIN_CHAIN: the chain the node must be on: main, test or regtest.
+BITCOIN_CHAIN = env.str("BITCOIN_CHAIN", default="main")
+# BITCOIN_XPUB: account-level extended *public* key; its kind says the kind of the addresses (zpub: bc1).
+BITCOIN_XPUB = env.str("BITCOIN_XPUB", default="")
+# BITCOIN_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+BITCOIN_SECOND_URL = env.str("BITCOIN_SECOND_URL", default="")
+# LITECOIN_RPC_URL: your Litecoin node: http://user:password@host:port for its JSON-RPC, or esplora+https://host/api.
+LITECOIN_RPC_URL = env.str("LITECOIN_RPC_URL", default="")
+# LITECOIN_CHAIN: the chain the node must be on: main, test or regtest.
+LITECOIN_CHAIN = env.str("LITECOIN_CHAIN", default="main")
+# LITECOIN_XPUB: account-level extended *public* key; its kind says the kind of the addresses (zpub: ltc1).
+LITECOIN_XPUB = env.str("LITECOIN_XPUB", default="")
+# LITECOIN_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+LITECOIN_SECOND_URL = env.str("LITECOIN_SECOND_URL", default="")
 # ETHEREUM_RPC_URL: the JSON-RPC endpoint of your Ethereum node, used by workers only.
 ETHEREUM_RPC_URL = env.str("ETHEREUM_RPC_URL", default="")
 # ETHEREUM_CHAIN_ID: the chain the node must be on. 1 is mainnet.
@@ -296,6 +312,16 @@ SOLANA_CLUSTER = env.str("SOLANA_CLUSTER", default="mainnet")
 SOLANA_KEY = env.str("SOLANA_KEY", default="")
 # SOLANA_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
 SOLANA_SECOND_URL = env.str("SOLANA_SECOND_URL", default="")
+# TRON_RPC_URL: the HTTP endpoint of your java-tron node, or of a provider, with wallet/ and walletsolidity/ below it.
+TRON_RPC_URL = env.str("TRON_RPC_URL", default="")
+# TRON_API_KEY: sent along to that endpoint, as TronGrid asks for it. None: no key is sent, and never a library's.
+TRON_API_KEY = env.str("TRON_API_KEY", default="")
+# TRON_XPUB: account-level extended *public* key (m/44'/195'/0'); only the worker needs it.
+TRON_XPUB = env.str("TRON_XPUB", default="")
+# USDT_TRON_CONTRACT: the token contract whose events count as USDT. Tether's on mainnet.
+USDT_TRON_CONTRACT = env.str("USDT_TRON_CONTRACT", default="TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t")
+# TRON_SECOND_URL: another provider, which must confirm large transfers too. None: only one is asked.
+TRON_SECOND_URL = env.str("TRON_SECOND_URL", default="")
 # SIMULATED_BLOCK_SECONDS: the simulated chain mines a block this often: quick enough to watch, slow enough to follow.
 SIMULATED_BLOCK_SECONDS = env.float("SIMULATED_BLOCK_SECONDS", default=3.0)
 # WATCH_SECONDS: how often a worker reads each network. Shorter than any block time here.

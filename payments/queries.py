@@ -206,11 +206,12 @@ def held_addresses(network: str) -> list[Held]:
     if not limit:
         return []
     issued = ReservedAddress.objects.filter(network=network, issued_at__isnull=False)
+    longest = F("looked_at").asc(nulls_first=True)
     urgent = Q(intent__ended_at=None) | Q(intent__declared_at__gt=timezone.now() - timedelta(days=1))
-    rows = list(issued.filter(urgent).order_by("-issued_at").values_list("address", "balance", "mark")[:limit])
+    rows = list(issued.filter(urgent).order_by(longest).values_list("address", "balance", "mark")[:limit])
     if len(rows) < limit:
         known = [address for address, _, _ in rows]
-        others = issued.exclude(address__in=known).order_by(F("looked_at").asc(nulls_first=True))
+        others = issued.exclude(address__in=known).order_by(longest)
         rows += others.values_list("address", "balance", "mark")[: limit - len(rows)]
     return [Held(address, int(balance) if balance else None, mark) for address, balance, mark in rows]
 

@@ -5,7 +5,7 @@ no chain library is loaded anywhere else.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
@@ -18,13 +18,16 @@ from .networks.ethereum import Ethereum
 from .networks.simulated import Simulated
 from .networks.simulated_chain import SimulatedChain
 from .networks.solana import Solana
+from .networks.tron import Tron
+from .networks.utxo import bitcoin, litecoin
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
     """How a real network is made: its pure half, its node half by dotted path, and the names of the settings for both.
 
-    `options` are arguments of the pure half: name → setting.
+    `options` are arguments of the pure half: name → setting. `node_options` are arguments of the node half, for the
+    first node alone: what one provider gave is no other's.
     """
 
     family: Callable[..., Family]
@@ -33,6 +36,7 @@ class Real:
     key: str
     second: str
     options: Mapping[str, str]
+    node_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_node(self) -> bool:
@@ -44,6 +48,22 @@ class Real:
 
 # In the order in which customers see them.
 REAL = {
+    "bitcoin": Real(
+        bitcoin,
+        "payments.networks.utxo_node.UtxoNode",
+        "BITCOIN_RPC_URL",
+        "BITCOIN_XPUB",
+        "BITCOIN_SECOND_URL",
+        {"chain": "BITCOIN_CHAIN"},
+    ),
+    "litecoin": Real(
+        litecoin,
+        "payments.networks.utxo_node.UtxoNode",
+        "LITECOIN_RPC_URL",
+        "LITECOIN_XPUB",
+        "LITECOIN_SECOND_URL",
+        {"chain": "LITECOIN_CHAIN"},
+    ),
     "ethereum": Real(
         Ethereum,
         "payments.networks.ethereum_node.EthereumNode",
@@ -55,6 +75,15 @@ REAL = {
             "usdt_contract": "USDT_ETHEREUM_CONTRACT",
             "usdc_contract": "USDC_ETHEREUM_CONTRACT",
         },
+    ),
+    "tron": Real(
+        Tron,
+        "payments.networks.tron_node.TronNode",
+        "TRON_RPC_URL",
+        "TRON_XPUB",
+        "TRON_SECOND_URL",
+        {"usdt_contract": "USDT_TRON_CONTRACT"},
+        {"api_key": "TRON_API_KEY"},
     ),
     "solana": Real(
         Solana,
@@ -131,7 +160,11 @@ def simulated_chain(network: str) -> SimulatedChain:
 
 def node(network: str) -> Node:
     """Return the half that talks to the network's node. Workers only."""
-    return simulated_node(network) if is_simulated() else real_node(network, REAL[network].url)
+    if is_simulated():
+        return simulated_node(network)
+    real = REAL[network]
+    options = {name: getattr(settings, setting) for name, setting in real.node_options.items()}
+    return real_node(network, real.url, **options)
 
 
 def has_second_provider(network: str) -> bool:
@@ -154,8 +187,9 @@ def simulated_node(network: str, *, second: bool = False) -> Node:
     return cast(Node, made(families()[network], simulated_chain(network).path, identity, second=second))
 
 
-def real_node(network: str, url: str) -> Node:
+def real_node(network: str, url: str, **options: str) -> Node:
     """Return a node half at the address that the setting `url` holds."""
     real = REAL[network]
-    made = import_string(real.node)(families()[network], getattr(settings, url), getattr(settings, real.key))
+    key = getattr(settings, real.key)
+    made = import_string(real.node)(families()[network], getattr(settings, url), key, **options)
     return cast(Node, made)

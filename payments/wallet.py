@@ -19,7 +19,7 @@ from .networks.simulated_chain import Sent
 from .pages import page_of
 from .registry import is_simulated, method, methods, simulated_chain
 
-NETWORK = "ethereum"
+NETWORK = "ethereum"  # shown when the wallet is opened without an intent
 
 
 @login_required
@@ -27,7 +27,8 @@ def wallet(request: HttpRequest) -> HttpResponse:
     """Show the wallet, filled in for an intent of this customer; pay or mine on POST."""
     if not is_simulated():
         raise Http404("real networks have no demo wallet")
-    intent, chain = asked_intent(request), simulated_chain(NETWORK)
+    intent = asked_intent(request)
+    chain = simulated_chain(intent.network if intent else NETWORK)
     form = PayForm(initial=filled(intent) if intent else None)
     if request.method == "POST" and request.POST.get("action") == "mine":
         chain.mine()

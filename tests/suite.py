@@ -1,7 +1,7 @@
 """Run the tests: once per database, then what needs the whole machine once. `./run test [pytest arguments]` calls it.
 
-What cannot run here (no PostgreSQL, no Chromium, no Ethereum node) is deselected and named at the end with the way to
-get it; with GRIDLOT_CI=1 each missing part counts as a failure. The last line is `N passed, N failed, N skipped`.
+What cannot run here (no PostgreSQL, no Chromium, no node of a network) is left out and named at the end with the way
+to get it; with GRIDLOT_CI=1 each missing part counts as a failure. The last line is `N passed, N failed, N skipped`.
 """
 
 import json
@@ -148,7 +148,7 @@ def report(total: Total, missing: list[str]) -> int:
 
 # --- what this machine has ------------------------------------------------------------------------------------------
 def environment_of_tools(missing: list[str]) -> dict[str, str]:
-    """Return CHROMIUM, ANVIL and TEST_REDIS_URL for the tests, as far as they are here; name the others."""
+    """Return CHROMIUM, TEST_REDIS_URL and the paths of nodes for the tests, as far as they are here; name the rest."""
     found = {}
     if chromium := first_program("CHROMIUM", "chromium", "chromium-browser", "google-chrome"):
         found["CHROMIUM"] = chromium
@@ -158,6 +158,11 @@ def environment_of_tools(missing: list[str]) -> dict[str, str]:
         found["ANVIL"] = anvil
     else:
         missing.append("chain tests: no Ethereum node (anvil); ./run tools installs it")
+    for variable, program in (("BITCOIND", "bitcoind"), ("LITECOIND", "litecoind")):
+        if node := first_program(variable, str(tools_folder() / program / program)):
+            found[variable] = node
+        else:
+            missing.append(f"tests on {program}: it is not here; ./run tools fetches it")
     url = os.environ.get("TEST_REDIS_URL") or LOCAL_REDIS
     try:
         redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3).ping()

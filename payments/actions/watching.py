@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, models, transaction
+from django.db.models import Min
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import User
@@ -82,7 +84,7 @@ def record_batch(network: str, turn: int, batch: Batch) -> None:
         keep_held(network, batch.held, now)
         cursor.genesis = batch.cursor.genesis
         cursor.recent = [list(block) for block in batch.cursor.recent]
-        cursor.head, cursor.watched_until = batch.head, batch.watched_until
+        cursor.head, cursor.watched_until = batch.head, watched_by_looks(network, batch.watched_until)
         cursor.leased_until = now + LEASE
         columns = ["genesis", "recent", "head", "watched_until", "leased_until"]
         if not batch.more:
@@ -96,6 +98,16 @@ def slack_of(cursor: NetworkCursor, now: datetime) -> int:
     says where its pool was not watched since the last complete pass, else 0."""
     watched = cursor.last_pass_at is not None and now - cursor.last_pass_at <= POOL_GAP
     return 0 if watched else families()[cursor.network].pool_slack_seconds
+
+
+def watched_by_looks(network: str, watched: datetime) -> datetime:
+    """Return until when a network was watched whose addresses are looked at one by one: where there are more live
+    promises than a pass can look at, until the look that is longest ago."""
+    if not families()[network].looks_decide:
+        return watched
+    live = ReservedAddress.objects.filter(network=network, intent__ended_at=None, issued_at__isnull=False)
+    oldest = live.aggregate(oldest=Min(Coalesce("looked_at", "issued_at")))["oldest"]
+    return min(watched, oldest) if oldest else watched
 
 
 def keep_held(network: str, held: Sequence[Held], now: datetime) -> None:

@@ -197,6 +197,10 @@ class Family(Protocol):
     def looks_per_pass(self) -> int:
         """Return how many addresses a pass can look at one by one; 0 where blocks tell everything."""
 
+    @property
+    def looks_decide(self) -> bool:
+        """Return whether an address that was not looked at was not watched: blocks tell nothing."""
+
     def finality(self, usd_cents: int) -> Finality:
         """Return what a transfer worth this much needs."""
 

@@ -46,6 +46,7 @@ class Ethereum:
         self.block_seconds = 12.0
         self.pool_slack_seconds = 0
         self.looks_per_pass = LOOKS_PER_PASS
+        self.looks_decide = False
         self.assets = (
             Asset("eth", "ETH", "Ether", decimals=18, due_decimals=6, stable=False, minimum_cents=1500),
             *(

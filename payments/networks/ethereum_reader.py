@@ -27,7 +27,8 @@ from .ethereum_answers import (
 )
 from .ethereum_purses import look_code
 from .ethereum_traces import Inner, Traces
-from .rpc import Refusal, Rpc, RpcError
+from .http import HttpStatus
+from .rpc import Rpc, RpcError
 
 SPAN = 16  # blocks whose logs are asked for in one request at first; more as long as the answers are short
 LONGEST_SPAN = 500
@@ -148,7 +149,7 @@ class Reader:
     def _logs(self, requests: list[tuple[str, Sequence[Any]]]) -> list[Any]:
         try:
             return self.rpc.batch(requests)
-        except (Refusal, RpcError) as error:
+        except (HttpStatus, RpcError) as error:
             if getattr(error, "status", 0) in (401, 403) or getattr(error, "code", 0) in NOT_OFFERED_CODES:
                 raise NoLogs(
                     f"{error} It refuses logs (eth_getLogs), and without them tokens can't be seen: use another node."
@@ -221,7 +222,7 @@ class PastLogs:
             last = min(first + self.span - 1, self.last)
             try:
                 return self.read(first, last), last
-            except (NoLogs, Refusal, Pruned):
+            except (NoLogs, HttpStatus, Pruned):
                 raise
             except Unavailable:
                 if last == first:

@@ -13,7 +13,8 @@ from typing import Any
 
 from .base import BadAnswer, Block, Unavailable
 from .ethereum_answers import NOT_OFFERED, NOT_OFFERED_CODES, PRUNED, WRONG_SHAPE, Json, as_list, number
-from .rpc import Refusal, Rpc, RpcError
+from .http import HttpStatus
+from .rpc import Rpc, RpcError
 
 log = logging.getLogger(__name__)
 NESTED = {"tracer": "callTracer"}
@@ -233,4 +234,4 @@ class Traces:
 def _is_not_offered(error: Unavailable) -> bool:
     if isinstance(error, RpcError):
         return error.code in NOT_OFFERED_CODES or bool(NOT_OFFERED.search(str(error)))
-    return isinstance(error, Refusal) and error.status in (401, 403, 404, 405)
+    return isinstance(error, HttpStatus) and error.status in (401, 403, 404, 405)

@@ -1,22 +1,19 @@
-"""JSON-RPC over HTTP: one deadline for the whole answer, and every failure as one of two kinds.
+"""JSON-RPC over HTTP.
 
 A chain library's provider words the requests; its decoding, caching and retries are left out: they hide failures and
 cost more than the rest of a pass.
 """
 
-import time
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 import orjson
-import requests
-import urllib3
 
 from .base import BadAnswer, Unavailable
+from .http import Http, HttpStatus
 
-CHUNK = 1 << 18
-LARGEST_ANSWER = 1 << 28  # 256 MiB: a block is far smaller, a broken node must not fill the memory
 BATCH = 50  # requests in one batch; some providers refuse more than 100
 
 
@@ -28,14 +25,6 @@ class RpcError(Unavailable):
         self.code = code
 
 
-class Refusal(Unavailable):
-    """The node answered with another HTTP status than 200."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 class Provider(Protocol):
     """What is used of a chain library's provider, such as web3's HTTPProvider."""
 
@@ -44,22 +33,33 @@ class Provider(Protocol):
     def get_request_headers(self) -> dict[str, str]: ...
 
 
+class Plain:
+    """The provider for nodes that need no library: JSON-RPC 1.0, as Bitcoin Core has spoken it from the beginning."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count()
+
+    def encode_rpc_request(self, method: Any, params: Any) -> bytes:
+        return orjson.dumps({"jsonrpc": "1.0", "id": next(self._ids), "method": method, "params": list(params)})
+
+    def get_request_headers(self) -> dict[str, str]:
+        return {"Content-Type": "application/json"}
+
+
 class Rpc:
     """Calls one node. `calls` counts the methods called, for tests and measurements.
 
-    Messages name host and port only: the rest of a URL often holds a key.
+    `error_statuses` are those HTTP statuses with which this kind of node sends a JSON-RPC error.
     """
 
-    def __init__(self, name: str, url: str, provider: Provider, timeout: float = 10.0) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("The address of a node begins with http:// or https:// and names a host.")
-        self.node = f"The {name} node at {parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-        self.timeout = timeout
+    def __init__(
+        self, name: str, url: str, provider: Provider, timeout: float = 10.0, error_statuses: Collection[int] = ()
+    ) -> None:
+        self.http = Http(name, url, timeout)
+        self.node = self.http.node
         self.calls = 0
-        self._url = url
         self._provider = provider
-        self._session = requests.Session()
+        self._error_statuses = error_statuses
 
     def call(self, method: str, *params: Any) -> Any:
         """Return the result of one call. RpcError if the node says no."""
@@ -69,6 +69,14 @@ class Rpc:
 
     def batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
         """Return the results of several calls, in order. RpcError if the node says no to one of them."""
+        results = self.each(requests)
+        for result in results:
+            if isinstance(result, RpcError):
+                raise result
+        return results
+
+    def each(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
+        """Return the results of several calls, in order, with an RpcError in the place of each that was refused."""
         results: list[Any] = []
         for start in range(0, len(requests), BATCH):
             results += self._batch(requests[start : start + BATCH])
@@ -76,7 +84,7 @@ class Rpc:
 
     def _batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
         if len(requests) == 1:
-            return [self.call(requests[0][0], *requests[0][1])]
+            return [self._outcome(partial(self.call, requests[0][0], *requests[0][1]))]
         self.calls += len(requests)
         encoded = [self._provider.encode_rpc_request(method, params) for method, params in requests]
         answers = self._post(b"[" + b",".join(encoded) + b"]")
@@ -86,7 +94,16 @@ class Rpc:
             raise BadAnswer(f"{self.node} did not answer every request of a batch.")
         by_id = {answer.get("id"): answer for answer in answers if isinstance(answer, dict)}
         ids = [orjson.loads(one)["id"] for one in encoded]
-        return [self._result(by_id.get(id), method) for id, (method, _) in zip(ids, requests, strict=True)]
+        return [
+            self._outcome(partial(self._result, by_id.get(id), method))
+            for id, (method, _) in zip(ids, requests, strict=True)
+        ]
+
+    def _outcome(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except RpcError as error:
+            return error
 
     def _result(self, answer: Any, method: str) -> Any:
         if not isinstance(answer, dict):
@@ -101,40 +118,11 @@ class Rpc:
 
     def _post(self, data: bytes) -> Any:
         try:
-            body = self._read(data)
-        except requests.ConnectionError as error:
-            raise Unavailable(f"{self.node} does not answer.") from error
-        except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise Unavailable(f"{self.node} did not answer within {self.timeout:g} seconds.") from error
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unavailable(f"{self.node} broke off its answer.") from error
-        try:
-            return orjson.loads(body)
-        except ValueError as error:
-            raise Unavailable(f"{self.node} answered with broken JSON ({len(body)} bytes).") from error
-
-    def _read(self, data: bytes) -> bytes:
-        """Return the body. A node that sends a byte now and then is stopped by the deadline as well."""
-        deadline = time.monotonic() + self.timeout
-        with self._session.post(
-            self._url,
-            data=data,
-            headers=self._provider.get_request_headers(),
-            timeout=self.timeout,
-            stream=True,
-            allow_redirects=False,
-        ) as response:
-            if response.status_code != 200:
-                raise Refusal(self._refusal(response.status_code), response.status_code)
-            body = bytearray()
-            while chunk := response.raw.read1(CHUNK, decode_content=True):
-                body += chunk
-                if time.monotonic() > deadline:
-                    raise Unavailable(f"{self.node} did not answer within {self.timeout:g} seconds.")
-                if len(body) > LARGEST_ANSWER:
-                    raise BadAnswer(f"{self.node} sent more than {LARGEST_ANSWER >> 20} MiB.")
-        return bytes(body)
-
-    def _refusal(self, status: int) -> str:
-        why = {401: "it wants other credentials", 403: "it refuses us", 429: "it limits how often we may ask"}
-        return f"{self.node} answered with HTTP status {status}" + (f": {why[status]}." if status in why else ".")
+            return self.http.post(data, self._provider.get_request_headers())
+        except HttpStatus as refused:
+            if refused.status not in self._error_statuses:
+                raise
+            try:
+                return orjson.loads(refused.body)
+            except ValueError:
+                raise refused from None

@@ -21,6 +21,7 @@ class Simulated:
         self.confirmations = confirmations
         self.pool_slack_seconds = 0
         self.looks_per_pass = 0
+        self.looks_decide = False
 
     def finality(self, usd_cents: int) -> Finality:
         """Return the same for every amount: the demo should not make anyone wait."""

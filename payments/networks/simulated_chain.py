@@ -221,8 +221,8 @@ class SimulatedChain:
         return self._sent("WHERE p.txid = ? ORDER BY p.rowid", txid)
 
     def spender(self, txid: str) -> str | None:
-        """Return the transaction that spends the same output as this one and is known to the node."""
-        found = self._sent("WHERE p.txid LIKE ? || '%' ORDER BY t.number DESC", txid[:SPENT])
+        """Return another transaction that spends the same output as this one and is known to the node."""
+        found = self._sent("WHERE p.txid LIKE ? || '%' AND p.txid <> ? ORDER BY t.number DESC", txid[:SPENT], txid)
         return found[0].txid if found else None
 
     def paid(self, addresses: Sequence[str]) -> set[str]:

@@ -152,7 +152,7 @@ class SimulatedNode:
         sent = self.chain.find(key.txid, key.position)
         if sent is None:
             by = self.chain.spender(key.txid)
-            return Replaced(by) if by else None
+            return Replaced(by) if by and by != key.txid else None
         if replace(key, spends=()) != self._key(sent):
             return None
         if sent.block is None:

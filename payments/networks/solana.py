@@ -37,6 +37,7 @@ class Solana:
         self.block_seconds = 0.4
         self.pool_slack_seconds = 0
         self.looks_per_pass = LOOKS
+        self.looks_decide = True
         self.assets = (
             Asset(
                 "sol",

@@ -9,6 +9,7 @@ import requests
 import urllib3
 
 from payments.networks.base import BadAnswer, Unavailable
+from payments.networks.http import timed_session
 
 SECONDS = 6.0  # for the whole answer: sources are asked every 20 seconds, at the same time
 LARGEST = 4 << 20  # bytes: all of Bitstamp's or Kraken's pairs are a tenth of it
@@ -36,7 +37,10 @@ def read_json(source: str, url: str, seconds: float = SECONDS) -> Any:
 def read(source: str, url: str, seconds: float) -> bytes:
     """Return the body. A source that sends a byte now and then is stopped by the deadline as well."""
     deadline = time.monotonic() + seconds
-    with requests.get(url, headers=HEADERS, timeout=seconds, stream=True, allow_redirects=False) as response:
+    with (
+        timed_session() as session,
+        session.get(url, headers=HEADERS, timeout=seconds, stream=True, allow_redirects=False) as response,
+    ):
         if response.status_code != 200:
             why = REFUSALS.get(response.status_code)
             raise Unavailable(f"{source} answered with HTTP status {response.status_code}{f': {why}' if why else ''}.")

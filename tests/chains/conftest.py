@@ -22,7 +22,18 @@ from typing import Any
 
 import httpx
 import pytest
+from chains.esplora_peer import *  # noqa: F403
 from chains.solana_fixtures import other_solana, sol_payer, solana, solana_chain, solana_peer, spl_token  # noqa: F401
+from chains.tron_fixtures import (  # noqa: F401 - fixtures
+    other_tron_peer,
+    trc20,
+    tron,
+    tron_clock,
+    tron_payer,
+    tron_peer,
+    tron_shop,
+)
+from chains.utxo_peers import *  # noqa: F403
 from eth_abi.abi import encode
 from eth_account import Account
 from eth_utils.crypto import keccak

@@ -1,6 +1,8 @@
-"""What every network adapter promises, tried on the simulated chain and on real nodes alike."""
+"""What every network adapter promises, tried on the simulated chain, on real nodes and on peers alike."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +13,31 @@ from payments.networks.base import Asset, Batch, Cursor, ForeignChain, Held, Key
 from payments.networks.simulated import Simulated
 from payments.networks.simulated_chain import SimulatedChain
 from payments.networks.simulated_node import SimulatedNode
+from payments.networks.utxo import Utxo, bitcoin
+from payments.networks.utxo_node import UtxoNode
 
 EMPTY = Cursor("")
+VECTORS = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())
+MAIN_KEYS = {
+    network: VECTORS[f"{coin} BIP84 abandon"]["xpub"] for network, coin in (("bitcoin", "BTC"), ("litecoin", "LTC"))
+}
 COIN = Asset("eth", "ETH", "Ether", decimals=18, due_decimals=6, stable=False, minimum_cents=1500)
 
 
-class SimulatedWorld:
-    """A simulated network and what can happen on it. Amounts count in `unit`s; a plain payment is told as `paid_as`."""
+class World:
+    """A network and what can happen on it."""
 
-    unit, paid_as = 1, ("eth", "value")
+    node: Any
+    unit = 1  # the smallest payment that the network carries
+    method = "eth"
+    position = "value"  # of a payment that is alone in its transaction
+    has_pool = True  # payments are told before they are in a block
+    final_at_once = False
+    reads_ahead = False  # many blocks in one answer, so a pass sees one chain, the old one
+
+
+class SimulatedWorld(World):
+    """A simulated network."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -54,10 +72,10 @@ class SimulatedWorld:
         return self.node_on("other")
 
 
-class AnvilWorld:
-    """A real node and what can happen on it."""
+class AnvilWorld(World):
+    """A real Ethereum node."""
 
-    unit, paid_as = 1, ("eth", "value")
+    has_pool = False
 
     def __init__(self, anvil: Any, payer: Any, node: Any, other: Any) -> None:
         self.anvil, self.payer, self.node, self._other = anvil, payer, node, other
@@ -89,16 +107,58 @@ class AnvilWorld:
         return type(self.node)(self.node.family, self._other.url, self.node.xpub)
 
 
-class SolanaWorld:
+class TronWorld(World):
+    """A Tron node whose every block is solid at once, and that takes solid blocks back if it must: what is read of
+    solid blocks follows the same rules as everywhere. What stands above them is in test_tron_node.py."""
+
+    method = "trx"
+    has_pool = False
+    final_at_once = True
+    reads_ahead = True
+
+    def __init__(self, peer: Any, payer: Any, node: Any, other: Any) -> None:
+        self.peer, self.payer, self.node, self._other = peer, payer, node, other
+        peer.chain.solid_lag = 0
+
+    def pay(self, address: str, amount: int) -> str:
+        return str(self.payer.pay(address, amount))
+
+    def mine(self, n: int = 1) -> None:
+        self.peer.mine(n)
+
+    def forget(self, depth: int) -> None:
+        self.peer.fork(depth)
+
+    def move(self, depth: int) -> None:
+        self.peer.fork(depth, keep=True, blocks=depth - 1)
+        self.peer.mine()
+
+    def fall_behind(self, n: int) -> None:
+        self.peer.lagging = n
+
+    def go_down(self) -> None:
+        self.peer.stop()
+
+    def come_up(self) -> None:
+        self.peer.start()
+
+    def other(self) -> Any:
+        return type(self.node)(self.node.family, self._other.url, self.node.xpub)
+
+
+class SolanaWorld(World):
     """The real runtime behind a node of ours. Each payment makes a slot; mining finalizes it."""
 
-    unit, paid_as = 1_000_000, ("sol", "account:1")  # less than a unit can't be sent to a fresh address
+    unit = 1_000_000  # less can't be sent to a fresh address
+    method = "sol"
+    position = "account:1"
+    has_pool = False
 
     def __init__(self, chain: Any, peer: Any, payer: Any, node: Any, other: Any) -> None:
         self.chain, self.peer, self.payer, self.node, self._other = chain, peer, payer, node, other
 
     def pay(self, address: str, amount: int) -> str:
-        return str(self.payer.pay(address, amount * self.unit))
+        return str(self.payer.pay(address, amount))
 
     def mine(self, n: int = 1) -> None:
         self.chain.advance(n)
@@ -116,21 +176,91 @@ class SolanaWorld:
         return type(self.node)(self.node.family, self._other.url, str(self.node.source.key))
 
 
-BLOCKS = ["simulated", pytest.param("anvil", marks=pytest.mark.chains)]
-WORLDS = [*BLOCKS, pytest.param("solana", marks=pytest.mark.chains)]
-# Of networks that are read block by block, with blocks that may be replaced.
-by_blocks = pytest.mark.parametrize("world", BLOCKS, indirect=True)
+class UtxoWorld(World):
+    """A real Bitcoin or Litecoin node."""
+
+    unit = 10_000
+    position = "out:0"
+
+    def __init__(self, peer: Any, start: Callable[..., Any]) -> None:
+        self.peer, self.start = peer, start
+        self.node = peer.adapter()
+        self.method = peer.family.assets[0].method
+
+    def pay(self, address: str, amount: int) -> str:
+        return str(self.peer.pay(address, amount))
+
+    def mine(self, n: int = 1) -> None:
+        self.peer.mine(n)
+
+    def forget(self, depth: int) -> None:
+        """Replace the last blocks by empty ones, and let the node lose its pool as well."""
+        self.peer.undo(depth)
+        for _ in range(depth):
+            self.peer.mine_only()
+        self.peer.empty_pool()
+
+    def move(self, depth: int) -> None:
+        self.peer.undo(depth)
+        self.peer.mine(depth)
+
+    def fall_behind(self, n: int) -> None:
+        self.peer.undo(n)
+
+    def go_down(self) -> None:
+        self.peer.stop()
+
+    def come_up(self) -> None:
+        self.peer.start()
+
+    def other(self) -> Any:
+        """Return an adapter that was configured for the main chain, on a node that is on it."""
+        daemon = self.start(self.peer.network, chain="main")
+        return UtxoNode(Utxo(self.peer.family.coin), daemon.url, MAIN_KEYS[self.peer.network])
 
 
-@pytest.fixture(params=WORLDS)
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> SimulatedWorld | AnvilWorld | SolanaWorld:
+class EsploraWorld(UtxoWorld):
+    """A real Bitcoin node behind an Esplora server, which is all that our adapter sees."""
+
+    def __init__(self, server: Any, start: Callable[..., Any], start_server: Callable[[Any], Any]) -> None:
+        super().__init__(server.peer, start)
+        self.server, self.start_server = server, start_server
+        self.node = server.adapter(self.node.xpub)
+
+    def go_down(self) -> None:
+        self.server.stop()
+
+    def come_up(self) -> None:
+        self.server.start()
+
+    def other(self) -> Any:
+        server = self.start_server(self.start(self.peer.network, chain="main"))
+        return UtxoNode(bitcoin(), f"esplora+{server.url}", MAIN_KEYS["bitcoin"])
+
+
+WORLDS: dict[str, tuple[type[World], tuple[str, ...]]] = {
+    "anvil": (AnvilWorld, ("anvil", "payer", "ethereum", "other_anvil")),
+    "bitcoind": (UtxoWorld, ("bitcoind", "start_utxo")),
+    "litecoind": (UtxoWorld, ("litecoind", "start_utxo")),
+    "esplora": (EsploraWorld, ("esplora", "start_utxo", "start_esplora")),
+    "tron": (TronWorld, ("tron_peer", "tron_payer", "tron", "other_tron_peer")),
+    "solana": (SolanaWorld, ("solana_chain", "solana_peer", "sol_payer", "solana", "other_solana")),
+}
+NAMES = ["simulated", *(pytest.param(name, marks=pytest.mark.chains) for name in WORLDS)]
+# Of networks that are read block by block, with blocks that may be replaced: all but the last.
+by_blocks = pytest.mark.parametrize("world", NAMES[:-1], indirect=True)
+# Of networks whose pool is read.
+POOLS = ["simulated", *(pytest.param(n, marks=pytest.mark.chains) for n, (made, _) in WORLDS.items() if made.has_pool)]
+with_pool = pytest.mark.parametrize("world", POOLS, indirect=True)
+
+
+@pytest.fixture(params=NAMES)
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     if request.param == "simulated":
         return SimulatedWorld(tmp_path)
-    if request.param == "solana":
-        parts = ("solana_chain", "solana_peer", "sol_payer", "solana", "other_solana")
-        return SolanaWorld(*(request.getfixturevalue(name) for name in parts))
-    names = ("anvil", "payer", "ethereum", "other_anvil")
-    return AnvilWorld(*(request.getfixturevalue(name) for name in names))
+    made, fixtures = WORLDS[request.param]
+    make: Callable[..., World] = made
+    return make(*(request.getfixturevalue(name) for name in fixtures))
 
 
 @pytest.fixture
@@ -181,23 +311,23 @@ def watch(world: Any, address: str) -> Watch:
 
 
 def key(transfer: Transfer) -> Key:
-    return Key(transfer.txid, transfer.position, transfer.address, transfer.amount, transfer.contract)
+    return Key(transfer.txid, transfer.position, transfer.address, transfer.amount, transfer.contract, transfer.spends)
 
 
 def test_the_first_pass_reads_the_head_block(world: Any, address: str) -> None:
-    txid = world.pay(address, 7)
+    txid = world.pay(address, 7 * world.unit)
     world.mine()
     batch = Watch(world.node, address).once()
     (transfer,) = batch.transfers
-    assert (transfer.txid, transfer.address, transfer.contract) == (txid, address, None)
-    assert transfer.amount == 7 * world.unit
-    assert (transfer.method, transfer.position, transfer.block) == (*world.paid_as, world.node.head())
+    paid = (txid, world.position, address, 7 * world.unit)
+    assert (transfer.txid, transfer.position, transfer.address, transfer.amount) == paid
+    assert (transfer.method, transfer.contract, transfer.block) == (world.method, None, world.node.head())
     assert (batch.rewound_to, batch.more, batch.cursor.height) == (None, False, batch.head)
     assert batch.watched_until == world.node.head().time
 
 
 def test_a_pass_can_be_repeated(world: Any, watch: Watch, address: str) -> None:
-    world.pay(address, 7)
+    world.pay(address, 7 * world.unit)
     world.mine(3)
     assert watch.scan() == watch.scan()
 
@@ -214,7 +344,7 @@ def test_no_block_is_skipped_when_passes_are_short(world: Any, watch: Watch, add
     world.node.max_blocks = 2
     sent = []
     for amount in range(1, 8):
-        sent.append(world.pay(address, amount))
+        sent.append(world.pay(address, amount * world.unit))
         world.mine()
     batches = watch.all()
     assert [batch.more for batch in batches] == [True, True, True, False]
@@ -223,7 +353,7 @@ def test_no_block_is_skipped_when_passes_are_short(world: Any, watch: Watch, add
 
 
 def test_only_what_is_ours_is_told(world: Any, watch: Watch, address: str) -> None:
-    world.pay(world.node.destination(1), 7)
+    world.pay(world.node.destination(1), 7 * world.unit)
     world.mine()
     watch.all()
     assert watch.found == {}
@@ -233,7 +363,7 @@ def test_only_what_is_ours_is_told(world: Any, watch: Watch, address: str) -> No
 def test_it_asks_once_for_all_addresses_of_a_block(world: Any, watch: Watch) -> None:
     others = {str(world.node.destination(index)) for index in (1, 2, 3)}
     for other in others:
-        world.pay(other, 7)
+        world.pay(other, 7 * world.unit)
     world.mine(3)
     asked: list[set[str]] = []
 
@@ -242,11 +372,11 @@ def test_it_asks_once_for_all_addresses_of_a_block(world: Any, watch: Watch) -> 
         return set()
 
     world.node.scan(watch.cursor, match)
-    assert [addresses for addresses in asked if addresses] == [others]
+    assert [addresses & others for addresses in asked if addresses & others] == [others]
 
 
 def test_two_payments_to_one_address_are_two_transfers(world: Any, watch: Watch, address: str) -> None:
-    sent = {world.pay(address, 7), world.pay(address, 7)}
+    sent = {world.pay(address, 7 * world.unit), world.pay(address, 7 * world.unit)}
     world.mine()
     watch.all()
     assert {txid for txid, _ in watch.found} == sent
@@ -254,7 +384,7 @@ def test_two_payments_to_one_address_are_two_transfers(world: Any, watch: Watch,
 
 @by_blocks
 def test_a_reorg_moves_a_transfer_without_changing_its_name(world: Any, watch: Watch, address: str) -> None:
-    world.pay(address, 7)
+    world.pay(address, 7 * world.unit)
     world.mine(3)
     watch.all()
     before = dict(watch.found)
@@ -271,7 +401,7 @@ def test_a_reorg_moves_a_transfer_without_changing_its_name(world: Any, watch: W
 
 @by_blocks
 def test_a_reorg_that_loses_a_transfer_is_seen(world: Any, watch: Watch, address: str) -> None:
-    world.pay(address, 7)
+    world.pay(address, 7 * world.unit)
     world.mine(2)
     watch.all()
     (transfer,) = watch.found.values()
@@ -293,7 +423,7 @@ def test_a_reorg_right_after_the_first_pass_is_no_alarm(world: Any, address: str
 
 @by_blocks
 def test_a_reorg_during_a_pass_spoils_the_pass(world: Any, watch: Watch, address: str) -> None:
-    sent = [world.pay(address, 7), world.pay(address, 8)]
+    sent = [world.pay(address, 7 * world.unit), world.pay(address, 8 * world.unit)]
     world.mine(3)
     reorgs = [3]
 
@@ -302,7 +432,7 @@ def test_a_reorg_during_a_pass_spoils_the_pass(world: Any, watch: Watch, address
             world.move(reorgs.pop())
         return watch.match(addresses)
 
-    with pytest.raises(Unavailable):
+    with nullcontext() if world.reads_ahead else pytest.raises(Unavailable):
         world.node.scan(watch.cursor, match)
     watch.all()
     assert {txid for txid, _ in watch.found} == set(sent)
@@ -311,7 +441,7 @@ def test_a_reorg_during_a_pass_spoils_the_pass(world: Any, watch: Watch, address
 
 @by_blocks
 def test_confirmations_are_counted_up_to_finality(world: Any, watch: Watch, address: str) -> None:
-    world.pay(address, 7)
+    world.pay(address, 7 * world.unit)
     world.mine()
     watch.all()
     keys = [key(transfer) for transfer in watch.found.values()]
@@ -321,21 +451,54 @@ def test_confirmations_are_counted_up_to_finality(world: Any, watch: Watch, addr
         seen.append((confirmation.confirmations, confirmation.finalized))
         world.mine()
     assert [number for number, _ in seen] == [1, 2, 3, 4]
-    assert seen[0] == (1, False)
-    assert seen[3] == (4, True)
+    assert seen[0] == (1, world.final_at_once)
+    assert not seen[2][1] or seen[3][1]
 
 
 def test_confirm_answers_in_order_and_reads_everything_again(world: Any, watch: Watch, address: str) -> None:
-    world.pay(address, 7)
-    world.pay(address, 8)
+    world.pay(address, 7 * world.unit)
+    world.pay(address, 8 * world.unit)
     world.mine()
     watch.all()
     first, second = [key(transfer) for transfer in watch.found.values()]
-    unknown = replace(first, txid="0x" + "ab" * 32)
-    wrong = [replace(first, amount=8), replace(first, address=world.node.destination(1)), replace(first, contract="c")]
+    unknown = replace(first, txid=first.txid[:2] + "abababab" + first.txid[10:], spends=())
+    wrong = [replace(first, amount=9), replace(first, address=world.node.destination(1)), replace(first, contract="c")]
     answers = world.node.confirm([second, unknown, first, *wrong, replace(first, position="log:0")])
     assert [answer is not None for answer in answers] == [True, False, True, False, False, False, False]
     assert world.node.confirm([]) == []
+
+
+@with_pool
+def test_a_payment_in_the_pool_is_told_until_it_is_in_a_block(world: Any, watch: Watch, address: str) -> None:
+    """Again and again, since what a pass told may not have been kept."""
+    txid = world.pay(address, 7 * world.unit)
+    for _ in range(2):
+        (transfer,) = watch.once().transfers
+        assert (transfer.txid, transfer.position, transfer.block) == (txid, world.position, None)
+        (confirmation,) = world.node.confirm([key(transfer)])
+        assert (confirmation.block, confirmation.confirmations, confirmation.finalized) == (None, 0, False)
+    world.mine()
+    (mined,) = watch.once().transfers
+    assert replace(mined, block=None) == transfer
+    assert mined.block == world.node.head()
+    assert watch.once().transfers == ()
+
+
+def test_a_transaction_is_looked_up(world: Any, watch: Watch, address: str) -> None:
+    txid = world.pay(address, 7 * world.unit)
+    world.mine()
+    (transfer,) = watch.once().transfers
+    finding = world.node.look_up(txid)
+    assert (finding.txid, finding.block, finding.failed, finding.low_fee) == (txid, world.node.head(), False, False)
+    assert transfer in finding.payments
+    assert world.node.look_up(txid[:-8] + "abababab") is None
+
+
+def test_used_addresses_are_known(world: Any, watch: Watch, address: str) -> None:
+    world.pay(address, 7 * world.unit)
+    world.mine()
+    assert world.node.used([address, world.node.destination(1)]) == {address}
+    assert world.node.used([]) == set()
 
 
 def test_another_genesis_stops_everything(world: Any, watch: Watch) -> None:
@@ -359,7 +522,7 @@ def test_a_node_that_is_behind_is_waited_for(world: Any, watch: Watch, address: 
 
 
 def test_an_unreachable_node_loses_nothing(world: Any, watch: Watch, address: str) -> None:
-    before = world.pay(address, 7)
+    before = world.pay(address, 7 * world.unit)
     world.mine()
     watch.all()
     (transfer,) = watch.found.values()
@@ -368,7 +531,7 @@ def test_an_unreachable_node_loses_nothing(world: Any, watch: Watch, address: st
         with pytest.raises(Unavailable, match="does not answer"):
             ask()
     world.come_up()
-    later = world.pay(address, 8)
+    later = world.pay(address, 8 * world.unit)
     world.mine(3)
     watch.all()
     assert [txid for txid, _ in watch.found] == [before, later]

@@ -199,3 +199,19 @@ def test_a_node_of_another_cluster_stops_the_network_and_reverses_nothing(
     assert not shop.watch()
     assert NetworkCursor.objects.get(pk=NETWORK).state == NetworkCursor.State.STOPPED
     shop.is_paid_once(intent)
+
+
+def test_more_live_promises_than_a_pass_looks_at_are_not_called_watched_before_each_was_looked_at(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a promise whose address was not looked at would end although its payer was in time."""
+    monkeypatch.setattr(registry.families()[NETWORK], "looks_per_pass", 1)
+    first, second = shop.ask(), shop.ask()
+    for address in (first.address, second.address):
+        shop.mine()
+        address.refresh_from_db()
+    looked = [address.looked_at for address in (first.address, second.address)]
+    assert None not in looked
+    cursor = NetworkCursor.objects.get(pk=NETWORK)
+    assert cursor.watched_until is not None
+    assert cursor.watched_until <= min(at for at in looked if at)

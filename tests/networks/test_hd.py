@@ -6,11 +6,17 @@ from pathlib import Path
 import base58
 import pytest
 
+from payments import hd
 from payments.hd import ExtendedKey, destination, fingerprint, receiving
+from payments.networks import second_opinion
+from payments.networks.base import BadAnswer
 from payments.networks.ethereum import with_capitals
+from payments.networks.utxo import Utxo, bitcoin, litecoin
+from payments.networks.utxo_node import UtxoNode
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "derivation_vectors.json").read_text())
 ETHEREUM = [name for name in VECTORS if name.startswith("ETH ")]
+UTXO = [name for name in VECTORS if name.startswith(("BTC ", "LTC "))]
 XPUB = VECTORS["ETH BIP44 junk"]["xpub"]
 
 
@@ -30,8 +36,73 @@ def test_every_vector(name: str) -> None:
     assert derived == vector["addresses"]
 
 
+def family_of(name: str) -> Utxo:
+    return (bitcoin if name.startswith("BTC") else litecoin)("test" if "testnet" in name else "main")
+
+
+@pytest.mark.parametrize("name", UTXO)
+def test_every_vector_of_bitcoin_and_litecoin(name: str) -> None:
+    """Derived twice: our own code and the library agree with the vector, and with each other."""
+    vector = VECTORS[name]
+    node = UtxoNode(family_of(name), "http://127.0.0.1:1", vector["xpub"])
+    assert [node.destination(index) for index in range(len(vector["addresses"]))] == vector["addresses"]
+
+
 def test_there_are_vectors() -> None:
     assert len(ETHEREUM) >= 2
+    assert len(UTXO) >= 5
+
+
+KINDS = [
+    (bitcoin(), hd.XPUB, "1"),
+    (bitcoin(), hd.YPUB, "3"),
+    (bitcoin(), hd.ZPUB, "bc1q"),
+    (litecoin(), hd.LTUB, "L"),
+    (litecoin(), hd.MTUB, "M"),
+    (litecoin(), hd.YPUB, "M"),
+    (litecoin(), hd.ZPUB, "ltc1q"),
+    (bitcoin("test"), hd.TPUB, ("m", "n")),
+    (bitcoin("regtest"), hd.UPUB, "2"),
+    (litecoin("regtest"), hd.VPUB, "rltc1q"),
+    (litecoin("test"), hd.TTUB, ("m", "n")),
+]
+
+
+@pytest.mark.parametrize(("family", "version", "start"), KINDS)
+def test_the_kind_of_key_says_the_kind_of_address(family: Utxo, version: bytes, start: str | tuple[str, ...]) -> None:
+    node = UtxoNode(family, "http://127.0.0.1:1", changed(0, version))
+    assert all(node.destination(index).startswith(start) for index in range(20))
+
+
+@pytest.mark.parametrize(
+    ("family", "version", "said"),
+    [
+        (bitcoin(), hd.LTUB, "This is an Ltub .* needed is an xpub or a ypub .* or a zpub"),
+        (bitcoin(), hd.VPUB, "This is a vpub"),
+        (litecoin(), hd.XPUB, "This is an xpub"),
+        (bitcoin("regtest"), hd.ZPUB, "This is a zpub"),
+        (bitcoin(), bytes.fromhex("04b2430c"), "private"),
+    ],
+)
+def test_keys_of_another_chain_are_refused_at_start(family: Utxo, version: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        UtxoNode(family, "http://127.0.0.1:1", changed(0, version))
+
+
+def test_the_same_key_of_another_kind_has_another_name() -> None:
+    """Its addresses are others: what was derived before must not be handed out with it."""
+    nodes = [UtxoNode(bitcoin(), "http://127.0.0.1:1", changed(0, version)) for version in hd.BITCOIN]
+    assert len({node.key_fingerprint() for node in nodes}) == 3
+
+
+def test_an_address_on_which_the_two_derivations_differ_is_never_given() -> None:
+    def wrong(account: ExtendedKey, network: str, index: int) -> str:
+        return second_opinion.main_address(account, network, index + 1)
+
+    zpub = VECTORS["BTC BIP84 abandon"]["xpub"]
+    node = UtxoNode(bitcoin(), "http://127.0.0.1:1", zpub, opinion=wrong)
+    with pytest.raises(BadAnswer, match=r"Two derivations of Bitcoin address 0 differ: bc1q\w+ and bc1q"):
+        node.destination(0)
 
 
 def test_tokens_and_tron_accounts_give_the_same_twenty_bytes() -> None:

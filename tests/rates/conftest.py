@@ -18,6 +18,7 @@ from werkzeug import Request, Response
 from orders.models import Order
 from payments.models import PaymentIntent
 from payments.rates.public import Bitfinex, Bitstamp, Coinbase, Kraken
+from payments.registry import families
 from payments.tasks import sample_rates
 
 T0 = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -113,3 +114,12 @@ def shop(clock: time_machine.Traveller, market: Market, settings: Settings, tmp_
     network = Network().open()
     market.sample()
     return Shop(network, market, clock, save_order(make_customer(), make_offer()))
+
+
+@pytest.fixture(autouse=True)
+def only_ethereum(settings: Settings) -> Iterator[None]:
+    """Offer the assets of one network: the market of these stories prices only those."""
+    settings.NETWORKS_OFFERED = ["ethereum"]
+    families.cache_clear()
+    yield
+    families.cache_clear()

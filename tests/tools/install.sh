@@ -1,6 +1,7 @@
 #!/bin/sh
 # Install what the browser and chain tests need: Chromium from the system's packages, anvil (a local Ethereum node)
-# from npm into a folder outside the clone. What is there already is left as it is.
+# from npm and nodes of Bitcoin and Litecoin from Debian's packages into a folder outside the clone. What is there
+# already is left as it is.
 set -eu
 
 tools=${GRIDLOT_TOOLS:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/gridlot}
@@ -68,9 +69,33 @@ install_anvil() {
     fi
 }
 
+# install_node NAME VARIABLE PROGRAM PACKAGE RELEASE [RELEASE OF THE LIBRARIES]
+install_node() {
+    name=$1 variable=$2 program=$3 folder=$tools/$3
+    shift 3
+    given=$(printenv "$variable" || true)
+    if [ -x "$given" ]; then
+        say "$name node: $given"
+    elif [ -x "$folder/$program" ] && "$folder/$program" --version >/dev/null 2>&1; then
+        say "$name node: $folder/$program"
+    else
+        say "Fetching the $name node from Debian's packages, about half a minute ..."
+        if "$(dirname -- "$0")/debian_node.sh" "$program" "$1" "$2" "$folder" ${3:+"$3"} >"$tools/$program.log" 2>&1; then
+            say "$name node: $folder/$program"
+        else
+            tail -n 5 "$tools/$program.log" >&2
+            lacks "$name node: it could not be fetched (above is why). Install $program, or name one: $variable=/path"
+        fi
+    fi
+}
+
 mkdir -p "$tools"
 install_chromium
 install_anvil
+# Only the newest release has a node of Bitcoin, and only an older one that of Litecoin. Libraries of a finished release
+# are steadier than those of the one that is being made.
+install_node Bitcoin BITCOIND bitcoind bitcoin-knots sid trixie
+install_node Litecoin LITECOIND litecoind litecoind bookworm
 if [ -n "$missing" ]; then
     say "Not installed:$missing" >&2
     exit 1
