@@ -18,6 +18,7 @@ from bench.kit.report import Check, Result
 from bench.kit.shop import METHOD, Shop
 from bench.kit.web import Site, expect, signed_in
 from bench.kit.web_floor import floor
+
 from orders.models import Order
 from payments.models import PaymentIntent
 from payments.pages import IntentPage

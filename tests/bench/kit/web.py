@@ -51,7 +51,11 @@ class Site:
     def ask(self, method: str, path: str, body: bytes, cookies: str) -> Answer:
         assert self.handler is not None
         told: list[Any] = []
-        response = self.handler(request_environment(method, path, body, cookies), lambda *start: told.extend(start))
+
+        def start(status: str, headers: list[tuple[str, str]], *_: Any) -> Any:
+            told.extend((status, headers))
+
+        response = self.handler(request_environment(method, path, body, cookies), start)
         text = b"".join(response)
         response.close()
         return Answer(int(told[0].split()[0]), dict(told[1]), text)

@@ -2,6 +2,7 @@
 middleware. `/order` places an order, `/debit` takes from a balance."""
 
 import uuid
+from typing import ClassVar
 
 from django.db import connection, models, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -27,6 +28,8 @@ class Plan(models.Model):
     price = models.BigIntegerField()
     stock = models.BigIntegerField()
 
+    objects: ClassVar[models.Manager["Plan"]] = models.Manager()
+
     class Meta:
         app_label = "floor"
         constraints = (models.CheckConstraint(condition=models.Q(stock__gte=0), name="floor_plan_stock"),)
@@ -39,6 +42,8 @@ class Sale(models.Model):
     total = models.BigIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
 
+    objects: ClassVar[models.Manager["Sale"]] = models.Manager()
+
     class Meta:
         app_label = "floor"
 
@@ -49,12 +54,16 @@ class Line(models.Model):
     quantity = models.IntegerField()
     price = models.BigIntegerField()
 
+    objects: ClassVar[models.Manager["Line"]] = models.Manager()
+
     class Meta:
         app_label = "floor"
 
 
 class Purse(models.Model):
     balance = models.BigIntegerField()
+
+    objects: ClassVar[models.Manager["Purse"]] = models.Manager()
 
     class Meta:
         app_label = "floor"
@@ -67,6 +76,8 @@ class Entry(models.Model):
     balance_after = models.BigIntegerField()
     reference = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["Entry"]] = models.Manager()
 
     class Meta:
         app_label = "floor"
