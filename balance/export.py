@@ -2,13 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from money.usd import plain
 
 from .queries import Row
 
-HEADER = ("time_utc", "entry", "reference", "reason", "amount_usd", "balance_usd")
+HEADER = ("time_utc", "entry", "words", "reference", "reason", "amount_usd", "balance_usd")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet compute a cell instead of showing it
 
 
@@ -17,15 +17,18 @@ def as_text(cell: str) -> str:
     return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
-def statement_csv(rows: Iterable[Row]) -> str:
-    """Return the rows as CSV: UTC times of ISO 8601, amounts in plain dollars whatever the language."""
+def statement_csv(rows: Iterable[Row], words: Mapping[int, str]) -> str:
+    """Return the rows as CSV: UTC times of ISO 8601, amounts in plain dollars whatever the language.
+
+    `words` says by a movement's id what it was: whoever made it knows.
+    """
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(HEADER)
     for row in rows:
         entry = row.movement
-        words = (entry.get_kind_display(), entry.reference, entry.reason)
+        said = (entry.get_kind_display(), words[entry.pk], entry.reference, entry.reason)
         writer.writerow(
-            (f"{entry.at:%Y-%m-%dT%H:%M:%SZ}", *map(as_text, words), plain(row.amount_cents), plain(row.balance_cents))
+            (f"{entry.at:%Y-%m-%dT%H:%M:%SZ}", *map(as_text, said), plain(row.amount_cents), plain(row.balance_cents))
         )
     return text.getvalue()

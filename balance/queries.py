@@ -19,10 +19,15 @@ class Row:
     balance_cents: int
 
 
+def balance_cents(customer: User) -> int:
+    """Return what we owe the customer; below zero if a reversal left a debt."""
+    account = Account.objects.filter(customer=customer).first()
+    return (account.balance_cents or 0) if account else 0
+
+
 def available_cents(customer: User) -> int:
     """Return what the customer can spend now."""
-    account = Account.objects.filter(customer=customer).first()
-    return max(account.balance_cents or 0, 0) if account else 0
+    return max(balance_cents(customer), 0)
 
 
 def movements_of(customer: User) -> QuerySet[Movement]:

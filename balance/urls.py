@@ -5,5 +5,4 @@ from . import views
 app_name = "balance"
 urlpatterns = [
     path("", views.statement, name="statement"),
-    path("statement.csv", views.download, name="csv"),
 ]

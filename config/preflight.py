@@ -145,6 +145,7 @@ def own_values() -> None:
         ("SECRET_KEY", settings.SECRET_KEY),
         ("ADDRESS_SEAL_KEY", settings.ADDRESS_SEAL_KEY),
         *(("FIELD_KEYS", key) for key in settings.FIELD_KEYS),
+        *(("RECEIPT_KEYS", key) for key in settings.RECEIPT_KEYS),
     ):
         if len(key) < SHORTEST_KEY:
             raise CannotStart(

@@ -14,6 +14,8 @@ SCHEDULE = {
     "watch": every("payments.tasks.watch_all", settings.WATCH_SECONDS),
     "rates": every("payments.tasks.sample_rates", settings.RATE_SAMPLE_SECONDS),
     "reserve": every("payments.tasks.fill_reserves", 60.0),
+    "inquiries": every("payments.tasks.answer_inquiries", 5.0),
+    "reconcile": every("payments.tasks.reconcile", settings.RECONCILE_SECONDS),
     "holds": every("orders.tasks.end_holds", 10.0),
     "orders": every("orders.tasks.expire_orders", 300.0),
 }

@@ -26,6 +26,8 @@ FIELD_KEYS = env.list("FIELD_KEYS", default=[]) or [local_secret(DATA_DIR, "fiel
 # ADDRESS_SEAL_KEY: signs each reserved address, so that a changed database row is noticed. Not SECRET_KEY: a leak of
 # one must not give the other.
 ADDRESS_SEAL_KEY = env.str("ADDRESS_SEAL_KEY", default="") or local_secret(DATA_DIR, "address_seal_key")
+# RECEIPT_KEYS: sign receipts. The first signs, all public halves are published: put a new one in front to rotate.
+RECEIPT_KEYS = env.list("RECEIPT_KEYS", default=[]) or [local_secret(DATA_DIR, "receipt_key")]
 
 ALLOWED_HOSTS = [h.strip() for h in env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -381,5 +383,9 @@ SECOND_PERSON_ABOVE_CENTS = 50_000
 TOPUP_CENTS = (10_000, 50_000, 200_000, 1_000_000)
 # RESERVE_SIZE / RESERVE_LOW / RESERVE_EMPTY: ready addresses per network kept, alarm level, level of no new quotes.
 RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
+# INQUIRIES_PER_HOUR: questions of one customer to the payment doctor: each may ask every node, several times.
+INQUIRIES_PER_HOUR = 30
+# RECONCILE_SECONDS: how often chain and books are compared: often enough to trust, seldom enough to cost nothing.
+RECONCILE_SECONDS = 3600
 # NETWORK_STALE_SECONDS: without a complete pass for this long a network takes no new instructions.
 NETWORK_STALE_SECONDS = 90

@@ -1,4 +1,4 @@
-"""Wake the relay. Only a hint: the 5-second schedule finds every delivery without it."""
+"""Wake a task. Only a hint: the schedule finds all work without it."""
 
 from celery import current_app
 
@@ -7,8 +7,8 @@ from celery import current_app
 AT_ONCE = {"max_retries": 0, "socket_connect_timeout": 1.0, "socket_timeout": 1.0}
 
 
-def nudge() -> None:
-    """Ask a worker to run the relay now; a broker that is away is no reason to fail the page or to keep it waiting."""
+def nudge(task: str = "events.tasks.relay") -> None:
+    """Ask a worker to run a task now; a broker that is away is no reason to fail the page or to keep it waiting."""
     with current_app.connection_for_write() as broker:
         broker.transport_options = {**broker.transport_options, **AT_ONCE}
-        current_app.send_task("events.tasks.relay", ignore_result=True, expires=5, connection=broker)
+        current_app.send_task(task, ignore_result=True, expires=5, connection=broker)

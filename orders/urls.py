@@ -9,4 +9,5 @@ urlpatterns = [
     path("orders/<str:number>/", views.detail, name="detail"),
     path("orders/<str:number>/status/", views.status, name="status"),
     path("orders/<str:number>/cancel/", views.cancel, name="cancel"),
+    path("orders/<str:number>/to-balance/", views.to_balance, name="to_balance"),
 ]

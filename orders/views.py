@@ -159,3 +159,19 @@ def cancel(request: HttpRequest, number: str) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, str(refusal))
     return redirect("orders:detail", order.number)
+
+
+@login_required
+@never_cache
+def to_balance(request: HttpRequest, number: str) -> HttpResponse:
+    """Ask once more on GET; on POST move the sum of a paid order that waits for stock to the balance (ORD-6)."""
+    customer = cast(User, request.user)
+    order = own_order(customer, number)
+    if request.method != "POST":
+        return render(request, "orders/to_balance.html", {"order": order})
+    try:
+        actions.move_to_balance(order.pk, actor=customer)
+        messages.success(request, _("The sum is in your balance. The order is given back."))
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    return redirect("orders:detail", order.number)

@@ -26,6 +26,11 @@ class Word:
 
 def payment_word(order: Order) -> Word:
     """Return what is true of an order's money as far as the order itself knows (lists need no more)."""
+    if order.needs_help_at:
+        text = _("The network took the payment back after it was final. A person is looking at it.")
+        return Word("help", _("paid, needs help"), "attention", text)
+    if order.state == Order.State.RETURNED:
+        return Word("returned", _("given back"), "good", _("The sum is in your balance."))
     if order.state == Order.State.SETTLED:
         return Word("paid", _("paid"), "good", at=order.settled_at)
     if order.payment == Order.Payment.SEEN:

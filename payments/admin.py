@@ -12,11 +12,13 @@ from .actions import watching
 from .models import (
     Allocation,
     ChainTransfer,
+    Inquiry,
     Installation,
     NetworkCursor,
     PaymentIntent,
     RateSample,
     RateSourceHealth,
+    Reconciliation,
     ReservedAddress,
     ReviewItem,
 )
@@ -85,3 +87,16 @@ class RateSourceHealthAdmin(ReadOnlyAdmin):
 class ReviewItemAdmin(ReadOnlyAdmin):
     list_display = ("opened_at", "reason", "subject", "suggestion", "decided_at", "decision", "actor")
     list_filter = ("reason",)
+
+
+@admin.register(Inquiry)
+class InquiryAdmin(ReadOnlyAdmin):
+    list_display = ("asked_at", "customer", "text", "answered_at")
+    list_select_related = ("customer",)
+    search_fields = ("text",)
+
+
+@admin.register(Reconciliation)
+class ReconciliationAdmin(ReadOnlyAdmin):
+    list_display = ("at", "network", "agrees", "checked", "missing", "error")
+    list_filter = ("network", "agrees")

@@ -154,3 +154,13 @@ class BalanceTooSmall(Refused):
             _("Your balance is %(available)s and this order needs %(needed)s. Nothing was debited.")
             % {"available": available, "needed": needed}
         )
+
+
+class TooManyAsked(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("You asked about many payments within an hour. The answers are kept: ask again later."))
+
+
+class NothingToClaim(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This answer leaves nothing for a person to look up."))

@@ -1,17 +1,22 @@
+from typing import Any, cast
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from money.units import parse
 
 from .networks.simulated_chain import LARGEST_AMOUNT
-from .registry import methods
+from .registry import method_name, methods
 
 
 class ChooseForm(forms.Form):
-    """A method for one order. `form_key` makes one showing of the page at most one promise."""
+    """A method for one order or top-up, and how it will be paid. `form_key` makes one showing of the page at most one
+    promise."""
 
     method = forms.CharField(max_length=32)
     form_key = forms.UUIDField()
+    exchange = forms.BooleanField(required=False)
+    pay_if_late = forms.BooleanField(required=False)
 
     def clean_method(self) -> str:
         code = str(self.cleaned_data["method"])
@@ -20,15 +25,24 @@ class ChooseForm(forms.Form):
         return code
 
 
-class PayForm(forms.Form):
-    """A payment from the demo wallet."""
+class TopUpForm(forms.Form):
+    """An amount of the list. `form_key` makes one showing of the page at most one top-up."""
 
-    method = forms.ChoiceField(
-        label=_("Asset and network"),
-        choices=lambda: [(m.code, f"{m.asset.symbol} · {m.family.name}") for m in methods()],
-    )
+    amount_cents = forms.IntegerField()
+    form_key = forms.UUIDField()
+
+
+class PayForm(forms.Form):
+    """A payment from the demo wallet, on one network."""
+
+    method = forms.ChoiceField(label=_("Asset"))
     address = forms.CharField(label=_("Address"), max_length=128)
     amount = forms.CharField(label=_("Amount"), max_length=60)
+
+    def __init__(self, network: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [(m.code, method_name(m)) for m in methods() if m.family.network == network]
+        cast(forms.ChoiceField, self.fields["method"]).choices = known
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}
@@ -49,3 +63,15 @@ class PayForm(forms.Form):
         except ValueError as error:
             self.add_error("address", str(error))
         return data
+
+
+class InquiryForm(forms.Form):
+    """A question to the payment doctor."""
+
+    text = forms.CharField(
+        label=_("Transaction id, link or address"),
+        help_text=_("Copy it from your wallet, your exchange or an explorer. A whole link is fine."),
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off"}),
+        error_messages={"max_length": _("That is too long: paste one transaction id, one link or one address.")},
+    )

@@ -7,22 +7,31 @@ from functools import cached_property
 
 import segno
 from django.db.models import Sum
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from money.units import plain
+from orders.models import Order
 from orders.words import Word
 
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, Purpose
+from .actions.settling import known_since, promise_of, wants_second
+from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
 from .networks.base import Asset
-from .queries import tolerance
+from .path import Step, steps
+from .queries import remainder
 from .registry import Method, families
 from .registry import method as method_by_code
-from .words import Progress, intent_word, may_send
+from .rules import Rules, rules_of
+from .standing import FAIR_BAND, Promise
+from .words import Progress, Waits, intent_word, may_send
 
 SOURCES = {"fixed": _("the operator"), "coingecko": "CoinGecko"}  # the others write their name with one capital
 OVER = ("cancelled", "expired", "unwatched", "closed", "credited", "late")
+Status, Settlement = ChainTransfer.Status, PaymentIntent.Settlement
+COMING = ("seen", "confirming", "second", "band")
+CREDITED = (Settlement.SETTLED, Settlement.CREDITED, Settlement.REVERSED)
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class IntentPage:
     @property
     def may_declare(self) -> bool:
         """Whether "I paid" makes sense: not once the money is settled or credited."""
-        return self.intent.declared_at is None and self.intent.settlement == PaymentIntent.Settlement.UNSETTLED
+        return self.intent.declared_at is None and self.intent.settlement == Settlement.UNSETTLED
 
     @property
     def may_cancel(self) -> bool:
@@ -60,17 +69,54 @@ class IntentPage:
             return None
         return max(int((self.now - self.cursor.last_pass_at).total_seconds()), 0)
 
+    @property
+    def for_topup(self) -> bool:
+        return self.intent.topup_id is not None
+
+    @property
+    def choose_url(self) -> str:
+        """Where new instructions are asked for."""
+        return choose_url(self.intent.purpose)
+
+    @cached_property
+    def promise(self) -> Promise:
+        return promise_of(self.intent, self.method)
+
+    @property
+    def asked(self) -> list[ChainTransfer]:
+        """The transfers of the asked asset that the network knows."""
+        return [t for t in self.transfers if not t.is_gone and t.method == self.intent.method]
+
     @cached_property
     def progress(self) -> Progress:
-        live = [t for t in self.transfers if not t.is_gone]
-        done = min((t.confirmations for t in live if t.method == self.intent.method), default=0)
+        coming = [t for t in self.asked if not t.credited] or self.asked
+        done = min((t.confirmations for t in coming), default=0)
         return Progress(done, families()[self.intent.network].finality(self.intent.usd_cents).confirmations)
 
     @cached_property
+    def band_until(self) -> datetime | None:
+        """Until when money that is a little late may still count, if some has arrived and nothing is decided yet."""
+        undecided = self.intent.quote == PaymentIntent.Quote.EXPIRED and not self.promise.kept and not self.for_topup
+        late = [t for t in self.asked if not t.credited and self.promise.in_fair_band(known_since(t))]
+        return self.promise.until + FAIR_BAND if late and undecided and self.intent.purpose.is_payable else None
+
+    @cached_property
+    def waits(self) -> Waits:
+        """What final money still waits for."""
+        final = [t for t in self.asked if t.status == Status.FINAL and not t.credited]
+        if not final or len(final) < len([t for t in self.asked if not t.credited]):
+            return Waits()
+        return Waits(any(wants_second(t, self.promise) for t in final), self.band_until)
+
+    @cached_property
     def word(self) -> Word:
-        return intent_word(
-            self.intent, self.transfers, self.progress, payable=self.intent.purpose.is_payable, now=self.now
-        )
+        payable = self.intent.purpose.is_payable
+        return intent_word(self.intent, self.transfers, self.progress, payable=payable, now=self.now, waits=self.waits)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The way of the payment, up to the money's end."""
+        return list(steps(self.word, topup=self.for_topup))
 
     @cached_property
     def may_send(self) -> bool:
@@ -84,8 +130,7 @@ class IntentPage:
     @property
     def received(self) -> int:
         """Base units of the asked asset that the network knows about."""
-        known = [t for t in self.transfers if not t.is_gone]
-        return sum(t.amount for t in known if t.method == self.intent.method)
+        return sum(t.amount for t in self.asked)
 
     @property
     def listed_amount(self) -> str:
@@ -118,7 +163,7 @@ class IntentPage:
     @property
     def sources(self) -> str:
         """Who said the price (PAY-2)."""
-        return ", ".join(str(SOURCES.get(sample["source"], sample["source"].capitalize())) for sample in self.samples)
+        return ", ".join(source_name(sample["source"]) for sample in self.samples)
 
     @property
     def rate_at(self) -> datetime | None:
@@ -126,12 +171,9 @@ class IntentPage:
         return max((datetime.fromisoformat(sample["received_at"]) for sample in self.samples), default=None)
 
     @property
-    def tolerated_percent(self) -> float:
-        return tolerance(self.method)[0] / 100
-
-    @property
-    def tolerated_cents(self) -> int:
-        return tolerance(self.method)[1]
+    def rules(self) -> Rules:
+        """The numbers of the rules that hold for this method."""
+        return rules_of(self.method)
 
     @property
     def poll_seconds(self) -> int:
@@ -165,7 +207,8 @@ class IntentPage:
         """A short mark of what the part "Send" says. An open page exchanges that part only when the mark differs, so
         that nothing moves under the hand that copies the amount."""
         facts = (self.word.code, self.may_send, self.received, self.covered, self.waits_for_clock, self.intent.ended_at)
-        return mark(*facts, len(self.transfers), self.intent.purpose.is_payable)
+        later = (len(self.transfers), self.intent.purpose.is_payable, self.intent.settlement, self.intent.pay_if_late)
+        return mark(*facts, *later)
 
     @property
     def waits_for_clock(self) -> bool:
@@ -182,11 +225,57 @@ class IntentPage:
         """The amount to send now in plain form, for copying."""
         return plain(self.missing, self.asset.decimals)
 
+    @property
+    def payment_text(self) -> str:
+        """What the QR code holds: what the network's wallets read safely."""
+        return self.method.family.payment_uri(self.intent.address.address, self.asset, self.missing)
+
+    @property
+    def payment_link(self) -> str:
+        """The same as a link that opens a wallet, where that is safe: a coin's own scheme, never a token's."""
+        text = self.payment_text
+        return text if self.asset.contract is None and text.startswith(f"{self.intent.network}:") else ""
+
+    @cached_property
+    def wallet_text(self) -> str:
+        """The payment request that also names the token, for wallets known to read it; empty if there is none."""
+        return self.method.family.wallet_uri(self.intent.address.address, self.asset, self.missing) or ""
+
     def qr(self) -> SafeString:
-        """Return the QR code as SVG; it holds what the network's wallets read safely."""
-        text = self.method.family.payment_uri(self.intent.address.address, self.method.asset, self.missing)
-        svg = segno.make(text, error="m").svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
-        return mark_safe(svg)  # noqa: S308  made by segno from our own text
+        return qr_of(self.payment_text)
+
+    def wallet_qr(self) -> SafeString:
+        return qr_of(self.wallet_text)
+
+
+def source_name(source: str) -> str:
+    """Write the name of a price's source."""
+    return str(SOURCES.get(source, source.capitalize()))
+
+
+def qr_of(text: str) -> SafeString:
+    """Return the QR code of a text as SVG."""
+    svg = segno.make(text, error="m").svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
+    return mark_safe(svg)  # noqa: S308  made by segno from our own text
+
+
+def choose_url(purpose: Purpose) -> str:
+    """Return the page that offers the methods for an order or a top-up."""
+    name = "payments:choose_topup" if isinstance(purpose, TopUp) else "payments:choose"
+    return reverse(name, args=[purpose.number])
+
+
+def panel_of(purpose: Purpose, pages: list[IntentPage]) -> dict[str, object]:
+    """Return what the panel of an order or a top-up shows: what is left, its instructions, the ways on."""
+    credited = any(page.intent.settlement in CREDITED for page in pages)
+    return {
+        "purpose": purpose,
+        "pages": pages,
+        "left": remainder(purpose) if purpose.is_payable else None,
+        "choose_url": choose_url(purpose),
+        "coming": any(page.word.code in COMING for page in pages),
+        "has_receipt": credited or purpose.settled_at is not None or purpose.state == Order.State.RETURNED,
+    }
 
 
 def mark(*facts: object) -> str:

@@ -6,18 +6,33 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
+from django.http import Http404
 from django.utils import timezone
 
+from accounts.models import User
 from balance.queries import available_cents
 from money.units import plain
 from money.usd import localised
+from orders import numbers
 from orders.errors import Refused
 from orders.models import Order
 
 from . import errors, quotes
-from .models import Allocation, ChainTransfer, LastRate, NetworkCursor, PaymentIntent, RateSample, ReservedAddress
+from .doctor import Stored
+from .models import (
+    Allocation,
+    ChainTransfer,
+    LastRate,
+    NetworkCursor,
+    PaymentIntent,
+    Purpose,
+    RateSample,
+    ReservedAddress,
+    ReviewItem,
+    TopUp,
+)
 from .networks.base import Held
-from .registry import Method, families, methods
+from .registry import Method, families, method_name, methods
 
 Status = ChainTransfer.Status
 CHUNK = 5000  # addresses in one look-up
@@ -26,8 +41,18 @@ NEAR = timedelta(minutes=5)  # so far from a block's time a price still counts a
 
 def price(symbol: str, now: datetime) -> quotes.Price | None:
     """Return the current price of an asset, or none if too few sources are live and agree."""
-    guard = rate_guard(symbol)
-    return quotes.median(samples(symbol, now - guard.max_age, now + guard.max_age), guard, now=now)
+    return prices({symbol}, now)[symbol]
+
+
+def prices(symbols: Iterable[str], now: datetime) -> dict[str, quotes.Price | None]:
+    """Return the current prices of several assets, in one query."""
+    guards = {symbol: rate_guard(symbol) for symbol in symbols}
+    age = timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
+    rows = RateSample.objects.filter(symbol__in=guards, received_at__range=(now - age, now + age))
+    known: dict[str, list[quotes.Sample]] = {symbol: [] for symbol in guards}
+    for row in rows.values_list("symbol", "received_at", "source_at", "price_e8", "source"):
+        known[row[0]].append(quotes.Sample(*row[1:]))
+    return {symbol: quotes.median(known[symbol], guard, now=now) for symbol, guard in guards.items()}
 
 
 def price_near(symbol: str, moment: datetime, now: datetime) -> int | None:
@@ -67,14 +92,13 @@ def last_good_at(symbol: str) -> datetime | None:
     return row.at if row else None
 
 
-def issued_among(network: str, addresses: Iterable[str]) -> set[str]:
-    """Return which of these addresses were ever given to a customer. Cost does not grow with their number in all."""
+def ours_among(network: str, addresses: Iterable[str]) -> set[str]:
+    """Return which of these addresses are ours, also those that nobody was given yet: after a restored back-up somebody
+    may have been. Cost does not grow with their number in all."""
     wanted = list(set(addresses))
     found: set[str] = set()
     for start in range(0, len(wanted), CHUNK):
-        rows = ReservedAddress.objects.filter(
-            network=network, address__in=wanted[start : start + CHUNK], issued_at__isnull=False
-        )
+        rows = ReservedAddress.objects.filter(network=network, address__in=wanted[start : start + CHUNK])
         found.update(rows.values_list("address", flat=True))
     return found
 
@@ -100,9 +124,11 @@ class Offered:
 
 def offered_methods(usd_cents: int, now: datetime) -> Iterator[Offered]:
     """Yield every method with the amount it would ask for so many cents, or the reason why it can't be chosen now."""
-    cursors = NetworkCursor.objects.in_bulk()
+    cursors, last_good = NetworkCursor.objects.in_bulk(), dict(LastRate.objects.values_list("pk", "at"))
+    current = prices({method.asset.symbol for method in methods()}, now)
     for method in methods():
-        found = market(method, usd_cents, cursors.get(method.family.network), now)
+        symbol, cursor = method.asset.symbol, cursors.get(method.family.network)
+        found = judge(method, usd_cents, cursor, current[symbol], last_good.get(symbol), now)
         if isinstance(found, Refused):
             yield Offered(method, None, found)
         else:
@@ -111,14 +137,26 @@ def offered_methods(usd_cents: int, now: datetime) -> Iterator[Offered]:
 
 def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> quotes.Price | Refused:
     """Return the market price that a promise may be made from now, or why none can be made."""
+    found = price(method.asset.symbol, now)
+    return judge(method, usd_cents, cursor, found, None if found else last_good_at(method.asset.symbol), now)
+
+
+def judge(
+    method: Method,
+    usd_cents: int,
+    cursor: NetworkCursor | None,
+    found: quotes.Price | None,
+    last_good: datetime | None,
+    now: datetime,
+) -> quotes.Price | Refused:
+    """Return the price if a promise may be made from it; `last_good`: when there was one, if there is none now."""
     if usd_cents < method.asset.minimum_cents:
         return errors.TooSmall(method_name(method), localised(method.asset.minimum_cents))
     if not watching(cursor, now):
         return errors.NetworkUnwatched(method.family.name, cursor.last_pass_at if cursor else None)
     symbol = method.asset.symbol
-    found = price(symbol, now)
     if found is None:
-        return errors.NoRate(symbol, last_good_at(symbol))
+        return errors.NoRate(symbol, last_good)
     if not may_quote(method.asset.stable, found):
         return errors.Depegged(symbol, dollars(found.price_e8))
     if due(method, usd_cents, promised_rate(method, found)) < method.asset.minimum_amount:
@@ -154,20 +192,64 @@ def credited_cents(intents: Iterable[PaymentIntent], *, willing: bool = False) -
     return sum(row.usd_cents for row in rows if not willing or row.intent.pay_if_late or not row.market_amount)
 
 
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is left to pay of an order or a top-up, in cents: `credited` by its own instructions, `available` in the
+    customer's balance. Of an order counts what the customer still has (BAL-3); a top-up spends nothing."""
+
+    total: int
+    credited: int
+    available: int
+    for_order: bool
+
+    @property
+    def counted(self) -> int:
+        """What of the credit counts."""
+        return min(self.credited, self.available) if self.for_order else self.credited
+
+    @property
+    def rest(self) -> int:
+        """What is left; may be zero or less."""
+        return self.total - self.counted
+
+    @property
+    def spent(self) -> int:
+        """What was credited for the order and is not in the balance any more."""
+        return self.credited - self.counted
+
+    @property
+    def covered(self) -> bool:
+        """Whether the balance pays the order now."""
+        return self.for_order and self.available >= self.total
+
+
+def remainder(purpose: Purpose) -> Remainder:
+    return Remainder(
+        total=purpose.total_cents,
+        credited=credited_cents(purpose.intents.all()),
+        available=available_cents(purpose.customer),
+        for_order=isinstance(purpose, Order),
+    )
+
+
 def rest_cents(order: Order) -> int:
-    """Return what is left to pay of an order: its total less what its own instructions credited, as far as the customer
-    still has it (BAL-3). May be zero or less."""
-    own = credited_cents(order.intents.all())
-    return order.total_cents - min(own, available_cents(order.customer)) if own else order.total_cents
+    """Return what is left to pay of an order; may be zero or less."""
+    return remainder(order).rest
+
+
+def own_topup(customer: User, number: str) -> TopUp:
+    """Return the customer's top-up with this number, typed in any way; 404 for a wrong one and for anybody else's."""
+    symbols = numbers.read(number, settings.TOPUP_NUMBER_PREFIX)
+    topup = TopUp.objects.filter(customer=customer, symbols=symbols or "").first()
+    if topup is None:
+        raise Http404("no such top-up")
+    topup.customer = customer  # no query for whom we know
+    return topup
 
 
 def can_be_valued(transfer: ChainTransfer) -> bool:
     """Tell whether a transfer is of an asset that we know the price of."""
     return any(known.code == transfer.method for known in methods())
-
-
-def method_name(method: Method) -> str:
-    return f"{method.asset.symbol} ({method.family.name})"
 
 
 def open_work(network: str, now: datetime) -> QuerySet[ChainTransfer]:
@@ -241,3 +323,18 @@ def may_move(row: ChainTransfer) -> bool:
     intent, order = row.intent, row.intent.order
     told = order is not None and order.payment == Order.Payment.SEEN
     return told or (intent.ended_at is None and intent.funding != PaymentIntent.Funding.NONE)
+
+
+def stored_transfers(customer: User, network: str, **which: object) -> list[Stored]:
+    """Return the customer's own transfers of one transaction (`txid=`) or one promise (`intent=`), with what they were
+    credited with and whether a person looks at them. Other customers' are not read."""
+    rows = ChainTransfer.objects.filter(network=network, intent__customer=customer, **which).select_related("intent")
+    found = list(rows.order_by("pk"))
+    cents = dict(Allocation.objects.filter(transfer__in=found, live=True).values_list("transfer", "usd_cents"))
+    open_items = ReviewItem.objects.filter(transfer__in=found, decided_at=None)
+    reviewed = set(open_items.exclude(reason=ReviewItem.Reason.CLAIM).values_list("transfer", flat=True))
+    family = families()[network]
+    return [
+        Stored(row, family.finality(row.intent.usd_cents).confirmations, cents.get(row.pk), row.pk in reviewed)
+        for row in found
+    ]

@@ -153,6 +153,11 @@ def method(code: str) -> Method:
     raise KeyError(code)
 
 
+def method_name(method: Method) -> str:
+    """Write a method for people: "USDT (Tron)"."""
+    return f"{method.asset.symbol} ({method.family.name})"
+
+
 def simulated_chain(network: str) -> SimulatedChain:
     """Return the simulated chain, a small SQLite file under DATA_DIR shared by web, worker and tests."""
     return SimulatedChain(settings.DATA_DIR / f"simulated-{network}.sqlite3")

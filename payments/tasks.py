@@ -8,8 +8,8 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
-from . import rates, watcher
-from .actions import reserve
+from . import answering, rates, reconciling, watcher
+from .actions import inquiries, reserve
 from .actions.rates import record_failure, record_samples
 from .models import NetworkCursor
 from .networks.base import BadAnswer, Unavailable
@@ -53,9 +53,10 @@ def ask(source: rates.Source) -> Sequence[rates.Quotation | rates.Unpriced] | st
 
 @shared_task
 def fill_reserves() -> None:
+    """Fill each reserve once a quarter of it is used: each filling asks a node for histories, which may take long."""
     for network in families():
         try:
-            watcher.fill_reserve(network, settings.RESERVE_SIZE)
+            watcher.fill_reserve(network, settings.RESERVE_SIZE, least=settings.RESERVE_SIZE * 3 // 4)
         except (Unavailable, BadAnswer) as error:
             log.warning("address reserve of %s: %s", network, error)
         alarm_if_low(network)
@@ -75,3 +76,21 @@ def alarm_if_low(network: str) -> None:
 def mine_simulated() -> None:
     for network in families():
         simulated_chain(network).mine(waited=timedelta(seconds=settings.SIMULATED_BLOCK_SECONDS))
+
+
+@shared_task
+def answer_inquiries() -> None:
+    """Answer what customers ask the payment doctor. A page nudges it; the timer asks again."""
+    for inquiry_id in inquiries.due():
+        answering.answer(inquiry_id)
+
+
+@shared_task
+def reconcile() -> None:
+    """Compare chain and books; what differs comes before a person."""
+    for network in families():
+        try:
+            reconciling.reconcile(network)
+        except Exception:  # what one network does must not keep the others waiting
+            log.exception("%s could not be reconciled", network)
+    reconciling.reconcile_ledger()

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import views, wallet
+from . import inquiry_views, proof_views, receipt_page, receipt_views, statement, topups, views, wallet
 
 app_name = "payments"
 urlpatterns = [
@@ -10,5 +10,19 @@ urlpatterns = [
     path("pay/<uuid:intent_id>/status/", views.status, name="status"),
     path("pay/<uuid:intent_id>/declare/", views.declare, name="declare"),
     path("pay/<uuid:intent_id>/cancel/", views.cancel, name="cancel"),
+    path("pay/<uuid:intent_id>/late/", views.choose_late, name="late"),
+    path("topups/", topups.make, name="make_topup"),
+    path("topups/<str:number>/", topups.detail, name="topup"),
+    path("topups/<str:number>/status/", topups.status, name="topup_status"),
+    path("topups/<str:number>/pay/", views.choose_topup, name="choose_topup"),
+    path("receipts/<str:number>/", receipt_page.receipt, name="receipt"),
+    path("balance/statement.csv", statement.download, name="statement_csv"),
+    path("sent/", inquiry_views.doctor, name="doctor"),
+    path("sent/<uuid:inquiry_id>/", inquiry_views.inquiry, name="inquiry"),
+    path("sent/<uuid:inquiry_id>/status/", inquiry_views.inquiry_status, name="inquiry-status"),
+    path("sent/<uuid:inquiry_id>/claim/", inquiry_views.inquiry_claim, name="inquiry-claim"),
+    path("proof/", proof_views.proof, name="proof"),
+    path("proof/key.json", receipt_views.receipt_key, name="receipt-key"),
+    path("receipts/<str:number>/signed.json", receipt_views.receipt_json, name="receipt-json"),
     path("demo/wallet/", wallet.wallet, name="wallet"),
 ]

@@ -1,8 +1,10 @@
 """The customer's payment pages: choose a method, see the instructions, say "I paid"."""
 
 import uuid
+from collections import Counter
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,53 +15,78 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
-from balance.queries import available_cents
 from money.units import plain
 from orders.errors import Refused
 from orders.queries import own_order
 
 from . import queries
 from .actions import intents
-from .errors import NotNow, NotPayable
+from .errors import NotNow, NotPayable, TooSmall
 from .forms import ChooseForm
-from .models import PaymentIntent
-from .pages import history_mark, page_of, pages_of
+from .models import PaymentIntent, Purpose, TopUp
+from .pages import history_mark, page_of, pages_of, panel_of
 
 
 @login_required
 @never_cache
 def choose(request: HttpRequest, number: str) -> HttpResponse:
-    """Offer the methods with the amount each would ask for, and make the instructions."""
-    customer = cast(User, request.user)
-    order = own_order(customer, number)
-    if not order.is_payable:
+    """Offer the methods for what is left of an order, and make the instructions."""
+    return offer_methods(request, own_order(cast(User, request.user), number))
+
+
+@login_required
+@never_cache
+def choose_topup(request: HttpRequest, number: str) -> HttpResponse:
+    """Offer the methods for what is left of a top-up, and make the instructions."""
+    return offer_methods(request, queries.own_topup(cast(User, request.user), number))
+
+
+def offer_methods(request: HttpRequest, purpose: Purpose) -> HttpResponse:
+    if not purpose.is_payable:
         messages.info(request, str(NotPayable()))
-        return redirect("orders:detail", order.number)
-    refusal, status = "", 200
-    if request.method == "POST":
-        form = ChooseForm(request.POST)
-        if form.is_valid():
-            try:
-                data = form.cleaned_data
-                intent = intents.open_intent(order.pk, data["method"], form_key=data["form_key"], actor=customer)
-                return redirect("payments:intent", intent.pk)
-            except Refused as error:
-                refusal, status = str(error), 503 if isinstance(error, NotNow) else 409
-        else:
+        return redirect(purpose)
+    form, refusal, status = ChooseForm(request.POST if request.method == "POST" else None), "", 200
+    if form.is_bound:
+        try:
+            if form.is_valid():
+                made = opened(purpose, actor=cast(User, request.user), **form.cleaned_data)
+                return redirect("payments:intent", made.pk)
             refusal, status = _("Choose one of the methods shown."), 409
-    context = {
-        "order": order,
-        "methods": [
-            choice_card(offered) for offered in queries.offered_methods(queries.rest_cents(order), timezone.now())
-        ],
-        "form_key": uuid.uuid4(),
-        "refusal": refusal,
-        "available_cents": available_cents(customer),
-    }
+        except Refused as error:
+            refusal, status = str(error), 503 if isinstance(error, NotNow) else 409
+    context = choices(purpose) | {"form": form, "form_key": uuid.uuid4(), "refusal": refusal}
     return render(request, "payments/choose.html", context, status=status)
 
 
-def choice_card(offered: queries.Offered) -> dict[str, object]:
+def opened(
+    purpose: Purpose, *, method: str, form_key: uuid.UUID, exchange: bool, pay_if_late: bool, actor: User
+) -> PaymentIntent:
+    """Make the instructions; a top-up has nothing that late money could still pay."""
+    if isinstance(purpose, TopUp):
+        return intents.open_topup_intent(purpose.pk, method, form_key=form_key, actor=actor, exchange=exchange)
+    return intents.open_intent(
+        purpose.pk, method, form_key=form_key, actor=actor, exchange=exchange, pay_if_late=pay_if_late
+    )
+
+
+def choices(purpose: Purpose) -> dict[str, object]:
+    """Return what the choice page shows: every method with its amount or why not, and what is left to pay."""
+    left = queries.remainder(purpose)
+    offered = list(queries.offered_methods(max(left.rest, 1), timezone.now()))
+    networks = Counter(one.method.asset.symbol for one in offered)
+    none = all(one.reason for one in offered)
+    return {
+        "purpose": purpose,
+        "nav_area": "balance" if isinstance(purpose, TopUp) else "orders",
+        "left": left,
+        "methods": [choice_card(one, networks[one.method.asset.symbol]) for one in offered],
+        "too_small": none and any(isinstance(one.reason, TooSmall) for one in offered),
+        "exchange_minutes": settings.INTENT_MINUTES["exchange"],
+    }
+
+
+def choice_card(offered: queries.Offered, networks: int) -> dict[str, object]:
+    """Return one method; `networks`: on how many its symbol is offered, since those are told apart at every step."""
     asset = offered.method.asset
     return {
         "method": offered.method.code,
@@ -70,6 +97,8 @@ def choice_card(offered: queries.Offered) -> dict[str, object]:
         "available": offered.reason is None,
         "reason": str(offered.reason or ""),
         "amount_text": plain(offered.amount, asset.decimals) if offered.amount else "",
+        "minutes": settings.INTENT_MINUTES[offered.method.volatility],
+        "elsewhere": networks > 1,
     }
 
 
@@ -82,13 +111,14 @@ def own_intent(customer: User, intent_id: uuid.UUID) -> PaymentIntent:
     )
     if found is None:
         raise Http404("no such payment instructions")
+    found.purpose.customer = customer  # no query for whom we know
     return found
 
 
 @login_required
 @never_cache
 def intent(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
-    """Show the instructions, how far the payment is, and all earlier instructions of the order."""
+    """Show the instructions, how far the payment is, and all earlier instructions for the same."""
     return render(request, "payments/intent.html", context_of(own_intent(cast(User, request.user), intent_id)))
 
 
@@ -107,10 +137,12 @@ def context_of(found: PaymentIntent) -> dict[str, object]:
     return {
         "intent": found,
         "order": found.order,
+        "nav_area": "balance" if found.topup else "orders",
         "page": page,
         "history": history,
         "sending": page.sending,
         "listed": history_mark(history),
+        **panel_of(found.purpose, history),
     }
 
 
@@ -135,6 +167,16 @@ def cancel(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
     except Refused as error:
         messages.error(request, str(error))
     return redirect(found.purpose)
+
+
+@login_required
+@require_POST
+def choose_late(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
+    """Note whether money that is too late shall still pay the order."""
+    customer = cast(User, request.user)
+    wanted = request.POST.get("pay_if_late") == "yes"
+    found = intents.choose_late(own_intent(customer, intent_id).pk, pay_if_late=wanted, actor=customer)
+    return redirect("payments:intent", found.pk)
 
 
 @login_required

@@ -17,36 +17,43 @@ from .forms import PayForm
 from .models import PaymentIntent
 from .networks.simulated_chain import Sent
 from .pages import page_of
-from .registry import is_simulated, method, methods, simulated_chain
-
-NETWORK = "ethereum"  # shown when the wallet is opened without an intent
+from .registry import families, is_simulated, method, methods, simulated_chain
 
 
 @login_required
 def wallet(request: HttpRequest) -> HttpResponse:
-    """Show the wallet, filled in for an intent of this customer; pay or mine on POST."""
+    """Show the wallet of one network, filled in for an intent of this customer; pay or mine on POST."""
     if not is_simulated():
         raise Http404("real networks have no demo wallet")
     intent = asked_intent(request)
-    chain = simulated_chain(intent.network if intent else NETWORK)
-    form = PayForm(initial=filled(intent) if intent else None)
+    network = intent.network if intent else asked_network(request)
+    chain = simulated_chain(network)
+    form = PayForm(network, initial=filled(intent) if intent else None)
     if request.method == "POST" and request.POST.get("action") == "mine":
         chain.mine()
         messages.success(request, _("A block was mined."))
         return redirect(request.get_full_path())
     if request.method == "POST":
-        form = PayForm(request.POST)
+        form = PayForm(network, request.POST)
         if form.is_valid():
             pay(form)
             messages.success(request, _("Sent. The network will put it into its next block."))
             return redirect(reverse("payments:intent", args=[intent.pk]) if intent else request.get_full_path())
     context = {
         "form": form,
+        "network": network,
+        "networks": list(families().values()),
         "head": chain.head().height,
         "back_url": reverse("payments:intent", args=[intent.pk]) if intent else "",
-        "transfers": [row(sent) for sent in chain.recent(10)],
+        "transfers": [row(sent, network) for sent in chain.recent(10)],
     }
     return render(request, "payments/wallet.html", context)
+
+
+def asked_network(request: HttpRequest) -> str:
+    """Return the network that the address names, or the first one."""
+    asked = request.GET.get("network", "")
+    return asked if asked in families() else next(iter(families()))
 
 
 def pay(form: PayForm) -> None:
@@ -63,7 +70,7 @@ def asked_intent(request: HttpRequest) -> PaymentIntent | None:
     except ValueError:
         return None
     return (
-        PaymentIntent.objects.select_related("order", "address")
+        PaymentIntent.objects.select_related("order", "topup", "address")
         .filter(pk=key, customer=cast(User, request.user))
         .first()
     )
@@ -74,14 +81,14 @@ def filled(intent: PaymentIntent) -> dict[str, str]:
     return {"method": intent.method, "address": page.address_text, "amount": page.missing_text}
 
 
-def row(sent: Sent) -> dict[str, object]:
+def row(sent: Sent, network: str) -> dict[str, object]:
     """Return one line of the wallet's list."""
     chosen = {m.code: m for m in methods()}.get(sent.payment.method or "")
     included = sent.block is not None
     return {
         "amount_text": plain(sent.payment.amount, chosen.asset.decimals) if chosen else str(sent.payment.amount),
         "symbol": chosen.asset.symbol if chosen else sent.payment.contract or "",
-        "network_name": chosen.family.name if chosen else NETWORK,
+        "network_name": families()[network].name,
         "address": chosen.family.display(sent.payment.address) if chosen else sent.payment.address,
         "at": sent.sent_at,
         "meaning": "good" if included else "waiting",

@@ -1,7 +1,7 @@
 """One pass over one network: claim, call the node, settle. Runs in workers only."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from .registry import node as node_of
 
 log = logging.getLogger(__name__)
 PASSES = 40  # scans in one go; the timer calls again
+GAP = 20  # so many unused addresses in a row end what a wallet looks at, by common agreement
 CHECKED: set[Family] = set()  # families whose contracts this process has checked
 
 
@@ -132,7 +133,7 @@ def matching(network: str, turn: int) -> Match:
         if timezone.now() - renewed_at > watching.LEASE / 2:
             watching.renew(network, turn)
             renewed_at = timezone.now()
-        return queries.issued_among(network, addresses)
+        return queries.ours_among(network, addresses)
 
     return match
 
@@ -152,14 +153,40 @@ def advance_all(network: str, node: Node | None) -> None:
             log.exception("intent %s could not be advanced", intent.pk)
 
 
-def fill_reserve(network: str, size: int) -> None:
-    """Derive addresses until `size` are ready, and store them sealed."""
+def fill_reserve(network: str, size: int, *, least: int | None = None) -> None:
+    """Derive addresses until `size` are ready, and store them sealed; nothing is done while `least` are ready.
+
+    The node is asked which of them have a history, and some beyond: a key that another wallet uses too, or one whose
+    addresses were handed out before a back-up was restored. Whatever lies before the last used one is not handed out.
+    Unavailable: the reserve does not grow now.
+    """
     node = node_of(network)
     fingerprint, genesis = node.key_fingerprint(), node.genesis()
     known = NetworkCursor.objects.filter(pk=network).values_list("genesis", flat=True).first()
     if known and known != genesis:
         return  # the watcher stops the network; addresses for another chain are not made
+    if least is not None and reserve.ready_of(network, fingerprint) >= least:
+        return
     indexes = reserve.missing_indexes(network, fingerprint, size)
-    reserve.add_addresses(
-        network, genesis=genesis, fingerprint=fingerprint, derived=[(i, node.destination(i)) for i in indexes]
-    )
+    derived = list(derive(node, indexes))
+    taken = used_before(node, derived, reserve.skipped_below(network, fingerprint)) if derived else 0
+    reserve.add_addresses(network, genesis=genesis, fingerprint=fingerprint, derived=derived, taken_below=taken)
+
+
+def derive(node: Node, indexes: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield each index with its address, as far as the operator's list of addresses reaches, where it is a list."""
+    for index in indexes:
+        try:
+            yield index, node.destination(index)
+        except Unavailable as error:
+            log.warning("%s", error)
+            return
+
+
+def used_before(node: Node, derived: Sequence[tuple[int, str]], known: int) -> int:
+    """Return one more than the last used index of these and of the next few; 0 if none is used. Those below `known`
+    need no question: they are not handed out anyway."""
+    end = derived[-1][0] + 1
+    asked = {address: index for index, address in [*derived, *derive(node, range(end, end + GAP))] if index >= known}
+    used = node.used(list(asked))
+    return max((asked[address] + 1 for address in used), default=0)

@@ -1,9 +1,11 @@
 """The operator's board: one rental, its next steps as buttons, hand-over as a form."""
 
+from datetime import datetime
 from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
@@ -22,14 +24,31 @@ from .models import Rental
 State = Rental.State
 
 
+class PaymentGone(admin.SimpleListFilter):
+    """Rentals whose payment the network took back after it was final: an operator decides what follows."""
+
+    title = _("payment")
+    parameter_name = "payment"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("gone", _("taken back, needs help"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Rental]) -> QuerySet[Rental]:
+        return queryset.filter(order__needs_help_at__isnull=False) if self.value() == "gone" else queryset
+
+
 @admin.register(Rental)
 class RentalAdmin(FindsNumbers, ReadOnlyAdmin):
-    list_display = ("order", "state", "offer", "lots", "host", "created_at", "started_at", "ends_at")
-    list_filter = ("state",)
+    list_display = ("order", "state", "payment_gone", "offer", "lots", "host", "created_at", "started_at", "ends_at")
+    list_filter = ("state", PaymentGone)
     list_select_related = ("order",)
     search_fields = ("order__symbols", "order__email", "host")
     exclude = ("access", "token")
     change_form_template = "provisioning/admin_rental.html"
+
+    @admin.display(description=_("payment gone since"))
+    def payment_gone(self, rental: Rental) -> datetime | None:
+        return rental.order.needs_help_at
 
     @admin.display(description=_("offer"))
     def offer(self, rental: Rental) -> str:

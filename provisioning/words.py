@@ -46,7 +46,7 @@ def provisioning_word(order: Order, rental: Rental | None, *, reserved: bool) ->
 
 
 def period_word(order: Order, rental: Rental | None) -> Word:
-    if order.state in (Order.State.CANCELLED, Order.State.EXPIRED):
+    if order.state in (Order.State.CANCELLED, Order.State.EXPIRED, Order.State.RETURNED):
         return Word("not_set", _("no period"), "attention", _("The order is closed."))
     if rental is None or rental.started_at is None:
         return Word("not_set", _("not set yet"), "waiting", _("The period starts at hand-over, not at payment."))

@@ -8,9 +8,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from config.wording import WORDS
+from events.actions import subject_of
 from events.models import Event
 from orders.models import Order
 from orders.words import Word
+from payments.models import TopUp
 
 register = template.Library()
 
@@ -38,17 +40,27 @@ class Story:
 def order_story(order: Order, payment: Word, rental: dict[str, Word]) -> Story:
     """Return what comes next for an order with these words."""
     provisioning = rental["provisioning"].code
-    over = provisioning in ("ended",) or order.state in (Order.State.CANCELLED, Order.State.EXPIRED)
+    over = provisioning in ("ended",) or order.state in (
+        Order.State.CANCELLED,
+        Order.State.EXPIRED,
+        Order.State.RETURNED,
+    )
     return Story(next_step(order, payment.code, provisioning), not over)
 
 
 def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
     if order.state == Order.State.SETTLED:
         return after_payment(order, provisioning)
+    if order.state == Order.State.RETURNED:
+        url, link = reverse("balance:statement"), _("See the balance")
+        return NextStep("good", _("Given back: the sum is in your balance."), _("Nothing is reserved."), url, link)
     if not order.is_payable:
         text, link = _("Nothing is reserved any more."), _("Order again")
         return NextStep("attention", _("This order is closed."), text, order.offer.get_absolute_url(), link)
-    if payment in ("seen", "confirming"):
+    if payment == "band":
+        text = _("It came a little late. Open the instructions to see until when it may still count.")
+        return NextStep("waiting", _("Your payment has arrived and is not decided yet."), text)
+    if payment in ("seen", "confirming", "second"):
         return NextStep(
             "waiting", _("Your payment is on its way."), _("We follow it block by block. You need not do anything.")
         )
@@ -58,6 +70,9 @@ def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
         return NextStep(
             "waiting", _("Your payment instructions are ready."), "", url, _("Open the payment instructions")
         )
+    if payment == "part":
+        text = _("Pay the rest from your balance, if it covers it, or ask for instructions for the rest.")
+        return NextStep("attention", _("Money for this order is in your balance."), text)
     if payment == "help":
         text = _("Your money is kept. You need not do anything meanwhile.")
         return NextStep("attention", _("A person is looking at your payment."), text)
@@ -69,13 +84,18 @@ def next_step(order: Order, payment: str, provisioning: str) -> NextStep | None:
 
 
 def after_payment(order: Order, provisioning: str) -> NextStep | None:
+    if order.needs_help_at:
+        text = _("The order stays paid. A person is looking at it and will tell you; you need not do anything.")
+        return NextStep("attention", _("The network took your payment back after it was final."), text)
     if provisioning == "active":
         url = reverse("provisioning:access", args=[order.number])
         return NextStep("good", _("Your machine is handed over."), "", url, _("Open the access information"))
     if provisioning == "waiting_for_stock":
-        return NextStep(
-            "attention", _("Paid, waiting for stock."), _("It stands before an operator. Your money is kept.")
+        text = _(
+            "No lots are free for it now. Wait: they are reserved for it as soon as there are some. Or take it back."
         )
+        url, link = reverse("orders:to_balance", args=[order.number]), _("Move the sum to my balance")
+        return NextStep("attention", _("Paid, waiting for stock."), text, url, link)
     if provisioning in ("queued", "preparing", "ready"):
         return NextStep(
             "good", _("Paid. An operator prepares your machine."), _("This page changes by itself at hand-over.")
@@ -86,9 +106,9 @@ def after_payment(order: Order, provisioning: str) -> NextStep | None:
 
 
 @register.inclusion_tag("components/timeline.html")
-def order_timeline(order: Order) -> dict[str, object]:
-    """Show everything that happened to an order, newest first (ORD-8)."""
-    rows = Event.objects.filter(thread=f"order:{order.pk}", kind__in=WORDS).order_by("-id")[:200]
+def timeline_of(row: Order | TopUp) -> dict[str, object]:
+    """Show everything that happened to an order or a top-up, newest first (ORD-8, BAL-1)."""
+    rows = Event.objects.filter(thread=subject_of(row), kind__in=WORDS).order_by("-id")[:200]
     return {"events": [{"at": row.at, "words": words_of(row)} for row in rows]}
 
 

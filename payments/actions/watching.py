@@ -195,10 +195,10 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
     intent = PaymentIntent.objects.filter(
         network=network, address__network=network, address__address=found.address
     ).first()
-    if intent is None:
-        log.error("%s: %s %s arrived at %s, which no intent has", network, found.amount, found.method, found.address)
-        return None
     if found.amount <= 0:
+        return None
+    if intent is None:
+        keep_stray(network, found)
         return None
     try:
         with transaction.atomic():
@@ -220,6 +220,23 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
     replace_rivals(row, found.spends)
     ask_about_strangers(row)
     return row
+
+
+def keep_stray(network: str, found: Transfer) -> None:
+    """Put before a person money at an address of ours that no instructions have: they were lost with a restored
+    back-up, or the key is used elsewhere too. The address is given to nobody any more. Once per address."""
+    address = ReservedAddress.objects.get(network=network, address=found.address)
+    ReservedAddress.objects.filter(pk=address.pk, issued_at=None).update(issued_at=timezone.now())
+    open_review(
+        ReviewItem.Reason.STRAY,
+        subject=address,
+        txid=found.txid,
+        address=found.address,
+        asset=found.method or found.contract or "",
+        amount=str(found.amount),
+        suggestion="Find the customer who was given this address before the back-up, and adjust the balance by hand. "
+        "If another wallet uses the key, this is its money.",
+    )
 
 
 def older_than_issue(intent: PaymentIntent, found: Transfer) -> bool:

@@ -4,6 +4,7 @@ from .decisions import HandSettlement, Inquiry, ReviewItem
 from .health import LastRate, RateSourceHealth
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
 from .promises import PaymentIntent, Purpose, TopUp
+from .proof import Reconciliation
 from .transfers import Allocation, ChainTransfer, SpentOutput
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Purpose",
     "RateSample",
     "RateSourceHealth",
+    "Reconciliation",
     "ReservedAddress",
     "ReviewItem",
     "SpentOutput",

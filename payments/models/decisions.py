@@ -29,6 +29,9 @@ class ReviewItem(models.Model):
         DISAGREE = "providers_disagree", _("two providers disagree about a transfer")
         UNEXPLAINED = "unexplained_balance", _("a balance grew and no transaction says why")
         CLAIM = "claim", _("a customer claims a payment")
+        STRAY = "no_instructions", _("money arrived at an address that was given to nobody")
+        SHARED = "key_used_elsewhere", _("the key of a network is used elsewhere too")
+        BOOKS = "books_differ", _("chain and books differ")
 
     class Outcome(models.TextChoices):
         CREDITED = "credited", _("credited")
@@ -110,7 +113,8 @@ class HandSettlement(models.Model):
 class Inquiry(models.Model):
     """A question to the payment doctor: a transaction, an explorer's link or an address, and what was found.
 
-    A worker answers it: web processes ask no node. `answer` holds what the page shows, as codes and plain values.
+    A worker answers it: web processes ask no node. `answer` holds what the page shows, as codes and plain values; it
+    may be there before `answered_at`, while the network is still asked again: at `due_at`, for the `tries`-th time.
     """
 
     id = models.UUIDField(_("number"), primary_key=True, default=uuid.uuid4)
@@ -122,6 +126,8 @@ class Inquiry(models.Model):
     )
     text = models.CharField(_("text"), max_length=500)
     asked_at = models.DateTimeField(_("asked"), default=timezone.now)
+    due_at = models.DateTimeField(_("due"), default=timezone.now)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
     answered_at = models.DateTimeField(_("answered"), null=True)
     answer = models.JSONField(_("answer"), default=dict)
 
@@ -129,7 +135,7 @@ class Inquiry(models.Model):
         verbose_name = _("inquiry")
         verbose_name_plural = _("inquiries")
         indexes = (
-            models.Index(fields=("asked_at",), condition=Q(answered_at=None), name="inquiry_unanswered"),
+            models.Index(fields=("due_at",), condition=Q(answered_at=None), name="inquiry_due"),
             models.Index(fields=("customer", "-asked_at"), name="inquiry_of_customer"),
         )
 

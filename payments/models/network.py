@@ -35,6 +35,8 @@ class NetworkCursor(models.Model):
     `fingerprint` names the key that the worker derives addresses from: only its addresses are handed out.
     `recent` holds [height, hash] of the last blocks read, oldest first. `watched_until`: every block with a time up to
     this one was read (the honest clock). `turn` grows with every write: a pass that read an older turn is thrown away.
+    Addresses of the key with an index below `skip_below` are watched and never handed out: they may have been, before
+    a back-up was restored.
     """
 
     class State(models.TextChoices):
@@ -45,6 +47,7 @@ class NetworkCursor(models.Model):
     state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.WATCHING)
     genesis = models.CharField(_("genesis"), max_length=140, blank=True)
     fingerprint = models.CharField(_("fingerprint"), max_length=40, blank=True)
+    skip_below = models.PositiveIntegerField(_("hand out no index below"), default=0)
     recent = models.JSONField(_("recent"), default=list)
     head = models.BigIntegerField(_("head"), null=True)
     watched_until = models.DateTimeField(_("watched until"), null=True)

@@ -1,13 +1,24 @@
 """What an order's page shows of its payments."""
 
-from django import template
+import uuid
+from collections.abc import Iterable
 
+from django import template
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from balance.queries import Row
 from orders.models import Order
 from orders.words import Word, payment_word
-from payments.pages import IntentPage, pages_of
+from payments.models import TopUp
+from payments.pages import IntentPage, pages_of, panel_of
+from payments.statement import Line, lines_of
+from payments.words import topup_word
 
 register = template.Library()
-SHOWN_FIRST = ("paid", "help", "confirming", "seen", "partly_paid", "declared", "waiting")
+SHOWN_FIRST = ("paid", "help", "confirming", "second", "band", "seen", "partly_paid", "declared", "waiting")
+NEWEST_TOPUPS = 10
 
 
 @register.simple_tag
@@ -19,7 +30,7 @@ def payment_pages(order: Order) -> list[IntentPage]:
 @register.inclusion_tag("payments/_panel.html")
 def payment_panel(order: Order, pages: list[IntentPage]) -> dict[str, object]:
     """Show the history of an order's payment instructions, each with its own state and "I paid" button (PAY-3)."""
-    return {"order": order, "pages": pages, "credited": any(p.word.code in ("credited", "late") for p in pages)}
+    return panel_of(order, pages)
 
 
 @register.simple_tag
@@ -31,4 +42,26 @@ def payment_fact(order: Order, pages: list[IntentPage]) -> Word:
         for page in pages:
             if page.word.code == code:
                 return page.word
+    if any(page.word.code in ("credited", "late") for page in pages):
+        text = _("What arrived is in your balance. It did not pay the order by itself.")
+        return Word("part", _("not paid, money in the balance"), "attention", text)
     return payment_word(order)
+
+
+@register.inclusion_tag("payments/_topups.html")
+def topup_panel(customer: User) -> dict[str, object]:
+    """Show the amounts that can be added to a balance, and the newest top-ups (BAL-1)."""
+    rows = TopUp.objects.filter(customer=customer).prefetch_related("intents")[:NEWEST_TOPUPS]
+    return {
+        "amounts": settings.TOPUP_CENTS,
+        "form_key": uuid.uuid4(),
+        "topups": [(topup, topup_word(topup, topup.intents.all())) for topup in rows],
+    }
+
+
+@register.simple_tag
+def statement_lines(rows: Iterable[Row]) -> list[tuple[Row, Line]]:
+    """Return each row of a statement with its line in words."""
+    rows = list(rows)
+    lines = lines_of(row.movement for row in rows)
+    return [(row, lines[row.movement.pk]) for row in rows]

@@ -11,6 +11,7 @@ from story import Network, ask, make_customer, save_order
 from accounts.models import User
 from catalog.models import Offer
 from journal.actions import create_card
+from payments.actions import inquiries
 from provisioning.models import Rental
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +25,13 @@ def pages(network: Network, customer: User, offer: Offer) -> list[str]:
     network.pay(intent)
     network.settle()
     assert Rental.objects.get().order == order
+    inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
     card = create_card(owner=customer, facts={"question": "Why"})
     return [
         *(reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "status", "cancel")),
         *(reverse(f"payments:{name}", args=[order.number]) for name in ("choose", "balance")),
         *(reverse(f"payments:{name}", args=[intent.pk]) for name in ("intent", "status", "declare", "cancel")),
+        *(reverse(f"payments:{name}", args=[inquiry.pk]) for name in ("inquiry", "inquiry-status", "inquiry-claim")),
         reverse("provisioning:access", args=[order.number]),
         *(reverse(f"journal:{name}", args=[card.pk]) for name in ("card", "edit")),
     ]
@@ -36,7 +39,16 @@ def pages(network: Network, customer: User, offer: Offer) -> list[str]:
 
 def test_nothing_of_a_person_is_kept_in_a_cache(pages: list[str], customer: User, browse: Browse) -> None:
     client = browse(customer)
-    own = ["/orders/", "/balance/", "/journal/", "/demo/wallet/", "/accounts/2fa/", "/accounts/sessions/", "/"]
+    own = [
+        "/orders/",
+        "/balance/",
+        "/journal/",
+        "/demo/wallet/",
+        "/sent/",
+        "/accounts/2fa/",
+        "/accounts/sessions/",
+        "/",
+    ]
     for page in [*pages, *own]:
         answer = client.get(page)
         assert "no-store" in answer.headers["Cache-Control"] and "private" in answer.headers["Cache-Control"], page

@@ -80,7 +80,12 @@ for address in (reverse("home"), reverse("catalog:list"), reverse("catalog:offer
     visit(client, address)
 client.force_login(customer)
 order = place(customer, offer)
-for address in (reverse("orders:list"), reverse("orders:detail", args=[order.number])):
+for address in (
+    reverse("payments:doctor"),
+    reverse("payments:proof"),
+    reverse("orders:list"),
+    reverse("orders:detail", args=[order.number]),
+):
     visit(client, address)
 for method in methods():  # an order of its own for each: one order has few instructions at a time
     pay = reverse("payments:choose", args=[place(customer, offer).number])

@@ -74,7 +74,7 @@ def test_pay_2_the_page_says_all_of_it_and_what_if(shop: Any, client: Any, setti
     assert "Short by up to 0.25 % (at most $1.50) counts as whole" in html
     shop.wait(minutes=16)
     html = client.get(url).text
-    assert f"Name the order {intent.order.number} and the instructions {intent.pk}." in html
+    assert f"Name {intent.order.number} and the instructions {intent.pk}." in html
     assert "0.033671" not in html
 
 

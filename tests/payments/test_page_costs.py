@@ -1,12 +1,16 @@
 """What a page costs does not depend on how much it shows: the same queries for one thing and for three, and few."""
 
+import uuid
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from story import give
 
+from payments.actions.intents import open_topup_intent
+from payments.actions.topups import make_topup
 from payments.models import PaymentIntent
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +43,7 @@ def test_pages_cost_the_same_for_one_and_for_three_instructions_and_transfers(sh
     intent = shop.ask(order)
     shop.network.pay(intent, intent.amount // 10)
     shop.block(1)
+    give(shop.customer, 1_000)
     client.force_login(shop.customer)
     one = costs(client, order, intent)
     for _ in range(2):
@@ -66,6 +71,30 @@ def test_lists_cost_the_same_for_one_and_for_three_orders_and_entries(shop: Any,
     pay_one()
     pay_one()
     assert both() == one
+
+
+def test_pages_of_a_top_up_cost_the_same_for_one_and_for_three_instructions(shop: Any, client: Any) -> None:
+    client.force_login(shop.customer)
+    topup = make_topup(shop.customer, 50_000, form_key=uuid.uuid4())
+
+    def pay_a_part() -> PaymentIntent:
+        shop.network.price()
+        shop.network.watch()
+        intent = open_topup_intent(topup.pk, "usdt-ethereum", form_key=uuid.uuid4(), actor=shop.customer)
+        shop.network.pay(intent, intent.amount // 10)
+        shop.block(4)
+        return intent
+
+    def all_pages(intent: PaymentIntent) -> list[int]:
+        urls = [reverse(f"payments:{n}", args=[topup.number]) for n in ("topup", "choose_topup", "receipt")]
+        parts = [reverse("payments:topup_status", args=[topup.number]), reverse("payments:status", args=[intent.pk])]
+        urls += [reverse("payments:intent", args=[intent.pk]), reverse("balance:statement")]
+        return [cost(client, url) for url in urls] + [cost(client, part, **{"hx-request": "true"}) for part in parts]
+
+    one = all_pages(pay_a_part())
+    pay_a_part()
+    make_topup(shop.customer, 10_000, form_key=uuid.uuid4())
+    assert all_pages(pay_a_part()) == one
 
 
 def test_a_pass_of_the_watcher_reads_the_same_for_one_and_for_three_waiting_instructions(shop: Any) -> None:
