@@ -3,6 +3,7 @@
 import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -31,16 +32,16 @@ def watch(network: str) -> bool:
         if NetworkCursor.objects.filter(pk=network, state=NetworkCursor.State.STOPPED).exists():
             advance_all(network, None, None)
         return False
-    news: set[uuid.UUID] = set()
     try:
         node = node_of(network)
-        complete = read_safely(network, cursor.turn, node, news)
-        advanced = complete is not None and advance_all(
-            network, node, news if watching.last_pass_ended(cursor) else None
-        )
-        if complete:
+        found = read_safely(network, cursor.turn, node)
+        if found is None:
+            return False
+        news = found.news if watching.last_pass_ended(cursor) else None
+        advanced = advance_all(network, node, news)
+        if found.complete:
             watching.end_pass(network, cursor.turn, advanced=advanced)
-        return bool(complete)
+        return found.complete
     except watching.LostTurn:
         log.info("%s: another watcher was quicker", network)
         return False
@@ -49,12 +50,17 @@ def watch(network: str) -> bool:
         raise
 
 
-def read_safely(network: str, turn: int, node: Node, news: set[uuid.UUID]) -> bool | None:
-    """Read; keep the reason of a failure. True = read, False = failed, None = the network was stopped. `news` grows by
-    the intents that were told something new."""
+class Found(NamedTuple):
+    """What came of reading: whether it was complete, and the intents that it told something new; none: not known."""
+
+    complete: bool
+    news: set[uuid.UUID] | None
+
+
+def read_safely(network: str, turn: int, node: Node) -> Found | None:
+    """Read; keep the reason of a failure. None: the network was stopped."""
     try:
-        read(network, turn, node, news)
-        return True
+        return Found(True, read(network, turn, node))
     except ForeignChain as error:
         log.error("%s stopped: %s", network, error)
         watching.stop(network, turn, str(error))
@@ -62,11 +68,13 @@ def read_safely(network: str, turn: int, node: Node, news: set[uuid.UUID]) -> bo
     except (Unavailable, BadAnswer) as error:
         log.warning("%s: %s", network, error)
         watching.note_error(network, turn, str(error))
-        return False
+        return Found(False, None)
 
 
-def read(network: str, turn: int, node: Node, news: set[uuid.UUID]) -> None:
-    """Scan to the head, then ask again about every transfer whose fate is open."""
+def read(network: str, turn: int, node: Node) -> set[uuid.UUID]:
+    """Scan to the head, then ask again about every transfer whose fate is open. Return the intents that were told
+    something new."""
+    news: set[uuid.UUID] = set()
     for _ in range(PASSES):
         row = NetworkCursor.objects.get(pk=network)
         cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
@@ -81,6 +89,7 @@ def read(network: str, turn: int, node: Node, news: set[uuid.UUID]) -> None:
         answers = node.confirm([key_of(row) for row in rows])
         news |= watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
     ask_second(network, turn)
+    return news
 
 
 def scan(network: str, node: Node, cursor: Cursor, match: Match) -> Batch:
