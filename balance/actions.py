@@ -77,8 +77,7 @@ def debit(
     """Debit the customer; Overdrawn if less is available. The same reference again returns the first movement."""
     account = account_of(customer)
     available = max(account.balance_cents or 0, 0)
-    existing = Movement.objects.filter(reference=reference).exists()
-    if not existing and available < amount_cents:
+    if available < amount_cents and not Movement.objects.filter(reference=reference).exists():
         raise Overdrawn(available, amount_cents)
     movement, new = post(
         debit=account,

@@ -1,6 +1,7 @@
 """Reads of payments that are used in more than one place."""
 
-from collections.abc import Iterable, Iterator
+import uuid
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -35,6 +36,7 @@ from .networks.base import Held
 from .registry import Method, families, method_name, methods
 
 Status = ChainTransfer.Status
+WAITING = [state for state in PaymentIntent.Settlement.values if state != PaymentIntent.Settlement.REVIEW]
 CHUNK = 5000  # addresses in one look-up
 NEAR = timedelta(minutes=5)  # so far from a block's time a price still counts as the market's of that time
 
@@ -305,17 +307,22 @@ def held_addresses(network: str) -> list[Held]:
     return [Held(address, int(balance) if balance else None, mark) for address, balance, mark in rows]
 
 
-def due_intents(network: str, now: datetime) -> list[PaymentIntent]:
+def due_intents(network: str, now: datetime, news: Collection[uuid.UUID] | None) -> list[PaymentIntent]:
     """Return the intents of a network that may have to move, with their addresses: those past their time, those with
     money that waits for credit or whose credit is gone, and those that still speak of a transfer which was dropped.
+
+    Nothing moves an intent while its transfers wait to be final, unless it is told something new: of these only the
+    ones in `news` are returned, or all of them if that is none. Else each pass would cost as much as all that waits.
 
     From the transfers to their intents, in two steps: joined into one, every intent there ever was is read each time.
     """
     work = ChainTransfer.objects.filter(network=network, credited=False, dust=False).exclude(method="")
     old = Q(status__in=ChainTransfer.GONE, first_seen_at__lt=now - timedelta(days=2))
     decided = Q(verdict=ChainTransfer.Verdict.KEEP) & ~Q(intent__settlement=PaymentIntent.Settlement.REVIEW)
+    if news is not None:
+        work = work.exclude(status__in=(Status.SEEN, Status.INCLUDED), intent__settlement__in=WAITING)
     rows = list(work.exclude(old).exclude(decided).select_related("intent__order"))
-    moving = {row.intent_id for row in rows if may_move(row)}
+    moving = {row.intent_id for row in rows if may_move(row)} | set(news or ())
     lost = ChainTransfer.objects.filter(network=network, credited=True).exclude(status=Status.FINAL)
     moving |= set(lost.values_list("intent", flat=True))
     overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)

@@ -1,7 +1,9 @@
 """One pass over one network: claim, call the node, settle. Runs in workers only."""
 
 import logging
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -28,16 +30,18 @@ def watch(network: str) -> bool:
     cursor = watching.claim(network)
     if cursor is None:
         if NetworkCursor.objects.filter(pk=network, state=NetworkCursor.State.STOPPED).exists():
-            advance_all(network, None)
+            advance_all(network, None, None)
         return False
     try:
         node = node_of(network)
-        complete = read_safely(network, cursor.turn, node)
-        if complete is not None:
-            advance_all(network, node)
-        if complete:
-            watching.end_pass(network, cursor.turn)
-        return bool(complete)
+        found = read_safely(network, cursor.turn, node)
+        if found is None:
+            return False
+        news = found.news if watching.last_pass_ended(cursor) else None
+        advanced = advance_all(network, node, news)
+        if found.complete:
+            watching.end_pass(network, cursor.turn, advanced=advanced)
+        return found.complete
     except watching.LostTurn:
         log.info("%s: another watcher was quicker", network)
         return False
@@ -46,11 +50,17 @@ def watch(network: str) -> bool:
         raise
 
 
-def read_safely(network: str, turn: int, node: Node) -> bool | None:
-    """Read; keep the reason of a failure. True = read, False = failed, None = the network was stopped."""
+class Found(NamedTuple):
+    """What came of reading: whether it was complete, and the intents that it told something new; none: not known."""
+
+    complete: bool
+    news: set[uuid.UUID] | None
+
+
+def read_safely(network: str, turn: int, node: Node) -> Found | None:
+    """Read; keep the reason of a failure. None: the network was stopped."""
     try:
-        read(network, turn, node)
-        return True
+        return Found(True, read(network, turn, node))
     except ForeignChain as error:
         log.error("%s stopped: %s", network, error)
         watching.stop(network, turn, str(error))
@@ -58,25 +68,28 @@ def read_safely(network: str, turn: int, node: Node) -> bool | None:
     except (Unavailable, BadAnswer) as error:
         log.warning("%s: %s", network, error)
         watching.note_error(network, turn, str(error))
-        return False
+        return Found(False, None)
 
 
-def read(network: str, turn: int, node: Node) -> None:
-    """Scan to the head, then ask again about every transfer whose fate is open."""
+def read(network: str, turn: int, node: Node) -> set[uuid.UUID]:
+    """Scan to the head, then ask again about every transfer whose fate is open. Return the intents that were told
+    something new."""
+    news: set[uuid.UUID] = set()
     for _ in range(PASSES):
         row = NetworkCursor.objects.get(pk=network)
         cursor = Cursor(row.genesis, tuple((height, block_hash) for height, block_hash in row.recent))
         batch = scan(network, node, cursor, matching(network, turn))
         check_once(network, node)
-        watching.record_batch(network, turn, batch)
+        news |= watching.record_batch(network, turn, batch)
         if not batch.more:
             break
     work = queries.open_work(network, timezone.now()).select_related("intent__address")
     rows = list(work.prefetch_related("spent"))
     if rows:
         answers = node.confirm([key_of(row) for row in rows])
-        watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
+        news |= watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
     ask_second(network, turn)
+    return news
 
 
 def scan(network: str, node: Node, cursor: Cursor, match: Match) -> Batch:
@@ -143,14 +156,18 @@ def key_of(row: ChainTransfer) -> Key:
     return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None, spends)
 
 
-def advance_all(network: str, node: Node | None) -> None:
-    """Advance what may have to move; one that fails does not keep the others waiting."""
-    for intent in queries.due_intents(network, timezone.now()):
+def advance_all(network: str, node: Node | None, news: set[uuid.UUID] | None) -> bool:
+    """Advance what may have to move: of those that only wait for their transfers to be final, these `news`, or all if
+    that is none. One that fails does not keep the others waiting; then the answer is False."""
+    failed = False
+    for intent in queries.due_intents(network, timezone.now(), news):
         try:
             derived = node.destination(intent.address.index) if node else None
             advance(intent.pk, now=timezone.now(), derived=derived)
         except Exception:
+            failed = True
             log.exception("intent %s could not be advanced", intent.pk)
+    return not failed
 
 
 def fill_reserve(network: str, size: int, *, least: int | None = None) -> None:

@@ -1,7 +1,7 @@
 """Credit transfers: at the promised rate, at the market's, or not before a person has decided."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
@@ -22,13 +22,15 @@ Settlement, Status, Verdict = PaymentIntent.Settlement, ChainTransfer.Status, Ch
 
 @dataclass(frozen=True, slots=True)
 class Credited:
-    """What one transfer is credited with: base units at the promised rate and at the market's, and cents in all."""
+    """What one transfer is credited with: base units at the promised rate and at the market's, and cents in all.
+    `episode` counts how often, a reversal between."""
 
     transfer: ChainTransfer
     locked: int
     market: int
     market_rate_e8: int | None
     cents: int
+    episode: int = 1
 
 
 def priced(
@@ -40,16 +42,20 @@ def priced(
 ) -> list[Credited]:
     """Price the market's part of each share. One without a market price waits; one that a rule holds waits for a
     person. What was credited before and reversed comes back as it was."""
-    found = [again(transfers[share.fact.id]) or price(method, share, transfers[share.fact.id], now) for share in split]
+    found = [again_or(transfers[share.fact.id], price(method, share, transfers[share.fact.id], now)) for share in split]
     return [one for one in found if one is not None and not held_for_a_person(intent, one)]
 
 
-def again(transfer: ChainTransfer) -> Credited | None:
-    """Return what an earlier episode credited, if the transfer is the same."""
+def again_or(transfer: ChainTransfer, fresh: Credited | None) -> Credited | None:
+    """Return what an earlier episode credited, if the transfer is the same, else what is credited for the first time or
+    anew; none if neither is known."""
     last = transfer.allocations.order_by("-episode").first()
-    if last is None or last.locked_amount + last.market_amount != transfer.amount:
-        return None
-    return Credited(transfer, last.locked_amount, last.market_amount, last.market_rate_e8, last.usd_cents)
+    if last is None:
+        return fresh
+    if last.locked_amount + last.market_amount != transfer.amount:
+        return replace(fresh, episode=last.episode + 1) if fresh else None
+    amounts = last.locked_amount, last.market_amount, last.market_rate_e8
+    return Credited(transfer, *amounts, last.usd_cents, last.episode + 1)
 
 
 def price(method: Method, share: Share, transfer: ChainTransfer, now: datetime) -> Credited | None:
@@ -100,22 +106,26 @@ def ask(intent: PaymentIntent, transfer: ChainTransfer, reason: ReviewItem.Reaso
     )
 
 
-def apart_of(intent: PaymentIntent, method: Method, now: datetime) -> list[Credited]:
+def apart_of(intent: PaymentIntent, method: Method, arrived: Iterable[ChainTransfer], now: datetime) -> list[Credited]:
     """Return what arrived beside the promise and may be credited at the market's rate: a known asset that was not
     asked for, up to a limit; above it, and money that no transaction explains, once a person has said so."""
-    rows = ChainTransfer.objects.filter(intent=intent, status=Status.FINAL, credited=False, dust=False)
-    rows = rows.exclude(method="").exclude(verdict=Verdict.KEEP).exclude(method=method.code, explained=True)
     assets = {known.code: known.asset for known in methods()}
     result = []
-    for row in rows.order_by("pk"):
+    for row in (row for row in arrived if is_apart(row, method)):
         asset = assets.get(row.method)
         rate = price_near(asset.symbol, row.block_time or row.first_seen_at, now) if asset else None
         if asset is None or rate is None:
             continue
         credited = Credited(row, 0, row.amount, rate, quotes.cents_for(row.amount, rate, asset.decimals))
         if row.verdict == Verdict.CREDIT or may_credit_apart(intent, credited):
-            result.append(again(row) or credited)
+            result.append(again_or(row, credited) or credited)
     return result
+
+
+def is_apart(row: ChainTransfer, method: Method) -> bool:
+    """Tell whether a transfer waits for credit and the promise does not speak of it."""
+    waits = row.status == Status.FINAL and not row.credited and row.verdict != Verdict.KEEP
+    return waits and not (row.method == method.code and row.explained)
 
 
 def may_credit_apart(intent: PaymentIntent, credited: Credited) -> bool:
@@ -136,19 +146,18 @@ def may_credit_apart(intent: PaymentIntent, credited: Credited) -> bool:
 def allocate(intent: PaymentIntent, credited: Credited) -> None:
     """Credit one transfer to the customer. The unique keys of allocation and movement make it happen once."""
     transfer, movement = credited.transfer, None
-    episode = transfer.allocations.count() + 1
     if credited.cents:
         movement = credit(
             intent.customer,
             credited.cents,
             house=House.RECEIVED,
             kind=Movement.Kind.TRANSFER,
-            reference=f"transfer:{transfer.pk}:{episode}",
+            reference=f"transfer:{transfer.pk}:{credited.episode}",
             actor=None,
         )
     Allocation.objects.create(
         transfer=transfer,
-        episode=episode,
+        episode=credited.episode,
         intent=intent,
         customer=intent.customer,
         locked_amount=credited.locked,

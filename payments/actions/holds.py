@@ -13,6 +13,8 @@ from ..models import ChainTransfer, PaymentIntent
 
 def renew_hold(order: Order, *, now: datetime) -> None:
     """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6)."""
+    if order.payment == Order.Payment.PAID:
+        return
     rules = Rules(
         bare=timedelta(minutes=settings.HOLD_MINUTES),
         grace=timedelta(hours=settings.HOLD_GRACE_HOURS),

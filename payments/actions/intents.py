@@ -246,12 +246,17 @@ def cancel(intent_id: uuid.UUID, *, actor: User) -> PaymentIntent:
 
 
 def locked_intent(intent_id: uuid.UUID) -> PaymentIntent:
-    """Return the intent with its order or top-up, both locked: what it is for comes first."""
-    order_id, topup_id = PaymentIntent.objects.values_list("order_id", "topup_id").get(pk=intent_id)
-    order = locked(order_id) if order_id else None
-    topup = TopUp.objects.select_for_update(of=("self",), no_key=True).get(pk=topup_id) if topup_id else None
-    intent = PaymentIntent.objects.select_for_update(of=("self",), no_key=True).get(pk=intent_id)
+    """Return the intent with its order or top-up, both locked: what it is for comes first. Its address and customer
+    come with it."""
+    orders = Order.objects.select_for_update(of=("self",), no_key=True)
+    order, topup = orders.filter(intents=intent_id).first(), None
+    if order is None:
+        topups = TopUp.objects.select_for_update(of=("self",), no_key=True)
+        topup = topups.get(intents=intent_id)
+    intents = PaymentIntent.objects.select_for_update(of=("self",), no_key=True)
+    intent = intents.select_related("address", "customer").get(pk=intent_id)
     intent.order, intent.topup = order, topup
+    intent.purpose.customer = intent.customer
     return intent
 
 

@@ -1,7 +1,7 @@
 """Turn facts into credit and credit into a paid order: one function, `advance`, that may run at any time and again."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -31,15 +31,21 @@ Quote, Settlement, Status = PaymentIntent.Quote, PaymentIntent.Settlement, Chain
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything that `advance` decides from: an intent's locked row, its promise, its transfers and the clock."""
+    """Everything that `advance` decides from: an intent's locked row, its promise, its transfers and the clock.
+
+    `arrived`: all that was sent to its address and may have an effect; `transfers`: of it what the promise is about.
+    `before` are the caches as they are stored.
+    """
 
     intent: PaymentIntent
     method: Method
     promise: Promise
+    arrived: Sequence[ChainTransfer]
     transfers: Mapping[int, ChainTransfer]
     facts: Sequence[Fact]
     watched: datetime | None
     now: datetime
+    before: Mapping[str, object]
 
     def stand(self, *, fair_allowed: bool = True) -> Standing:
         return stand(
@@ -74,8 +80,9 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None
     with transaction.atomic(durable=True):
         case = case_of(locked_intent(intent_id), now)
         plan = plan_of(case, derived)
-        for lost in lost_credit(case.intent):
-            reverse(case.intent, lost)
+        if any(row.credited and row.status != Status.FINAL for row in case.arrived):
+            for lost in lost_credit(case.intent):
+                reverse(case.intent, lost)
         for credited in (*plan.split, *plan.apart):
             allocate(case.intent, credited)
         if plan.standing.settle:
@@ -84,7 +91,7 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None
             after_credit(case, plan)
         elif case.intent.settlement == Settlement.REVIEW:
             leave_review(case.intent)
-        keep_caches(case.intent, plan.standing, now)
+        keep_caches(case, plan.standing)
         if case.intent.order:
             renew_hold(case.intent.order, now=now)
 
@@ -92,17 +99,17 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None
 def plan_of(case: Case, derived: str | None) -> Plan:
     """Decide everything, and lock stock, before the first write to an account: that is the order of locks."""
     intent, had_lots, standing = case.intent, has_lots(case.intent), case.stand()
-    apart = apart_of(intent, case.method, case.now) if derived else []
+    apart = apart_of(intent, case.method, case.arrived, case.now) if derived else []
     if (standing.credit or apart) and not address_holds(intent, derived):
         return Plan(postponed(standing), [], [], had_lots, False, False)
-    secured = standing.settle and secure(intent)
+    secured = standing.settle and (had_lots or secure(intent))
     if standing.fair and not secured:
         standing = case.stand(fair_allowed=False)
     split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
     if standing.settle and lacks_on_time(case.promise, standing, split):
         return Plan(postponed(standing), [], apart, had_lots, secured, False)
     pays = not standing.settle and intent.order is not None and would_cover(intent.order, intent, split)
-    return Plan(standing, split, apart, had_lots, secured or (pays and secure(intent)), pays)
+    return Plan(standing, split, apart, had_lots, secured or (pays and (had_lots or secure(intent))), pays)
 
 
 def secure(intent: PaymentIntent) -> bool:
@@ -127,12 +134,18 @@ def postponed(standing: Standing) -> Standing:
 def case_of(intent: PaymentIntent, now: datetime) -> Case:
     """Read everything about a locked intent."""
     watched = watched_until(intent.network)  # before the transfers: what was watched meanwhile must not count
-    rows = ChainTransfer.objects.filter(intent=intent).known().that_count()
-    transfers = {row.pk: row for row in rows.exclude(verdict=ChainTransfer.Verdict.KEEP).order_by("pk")}
+    rows = ChainTransfer.objects.filter(intent=intent, dust=False).exclude(method="").order_by("pk")
+    arrived, before = list(rows), {column: getattr(intent, column) for column in CACHES}
+    judged = [row for row in received(intent, arrived) if row.verdict != ChainTransfer.Verdict.KEEP]
     method = method_by_code(intent.method)
     promise = promise_of(intent, method)
-    facts = [fact_of(row, promise, method, now) for row in transfers.values()]
-    return Case(intent, method, promise, transfers, facts, watched, now)
+    facts = [fact_of(row, promise, method, now) for row in judged]
+    return Case(intent, method, promise, arrived, {row.pk: row for row in judged}, facts, watched, now, before)
+
+
+def received(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> list[ChainTransfer]:
+    """Return what the network knows of the asked asset and a transaction explains."""
+    return [row for row in arrived if row.method == intent.method and row.explained and not row.is_gone]
 
 
 def promise_of(intent: PaymentIntent, method: Method) -> Promise:
@@ -187,9 +200,8 @@ def watched_until(network: str) -> datetime | None:
 
     A block may claim a time that has not come; what happens until then was not watched yet.
     """
-    cursor = NetworkCursor.objects.get(pk=network)
-    known = [at for at in (cursor.watched_until, cursor.last_pass_at) if at]
-    return min(known) if cursor.watched_until else None
+    watched, passed = NetworkCursor.objects.values_list("watched_until", "last_pass_at").get(pk=network)
+    return min(watched, passed or watched) if watched else None
 
 
 def address_holds(intent: PaymentIntent, derived: str | None) -> bool:
@@ -266,17 +278,18 @@ def lacks_money(intent: PaymentIntent) -> bool:
 CACHES = ("quote", "funding", "settlement", "late", "unwatched", "ended_at")
 
 
-def keep_caches(intent: PaymentIntent, standing: Standing, now: datetime) -> None:
+def keep_caches(case: Case, standing: Standing) -> None:
     """Write the derived columns that became different, and record it."""
-    before = PaymentIntent.objects.values(*CACHES).get(pk=intent.pk)
+    intent = case.intent
     intent.quote, intent.funding, intent.late = standing.quote, standing.funding, standing.late
     intent.unwatched = intent.unwatched or standing.unwatched
     if standing.ended and intent.ended_at is None:
-        intent.ended_at = now
-    changed = [column for column in CACHES if getattr(intent, column) != before[column]]
+        intent.ended_at = case.now
+    changed = [column for column in CACHES if getattr(intent, column) != case.before[column]]
     if changed:
         intent.save(update_fields=changed)
-    thread, facts = intent.purpose, {"received": str(received(intent))}
+    facts = {"received": str(sum(row.amount for row in received(intent, case.arrived)))}
+    thread = intent.purpose
     if "quote" in changed and intent.quote == Quote.EXPIRED:
         record("intent.expired", subject=intent, thread=thread, actor=None, unwatched=intent.unwatched, **facts)
     if "funding" in changed and intent.funding in (PaymentIntent.Funding.PARTIAL, PaymentIntent.Funding.OVER):
@@ -285,9 +298,3 @@ def keep_caches(intent: PaymentIntent, standing: Standing, now: datetime) -> Non
         record("intent.late", subject=intent, thread=thread, actor=None, **facts)
     if "settlement" in changed:
         record(f"intent.{intent.settlement}", subject=intent, thread=thread, actor=None, **facts)
-
-
-def received(intent: PaymentIntent) -> int:
-    """Return the base units of the asked asset that the network knows about."""
-    rows = ChainTransfer.objects.filter(intent=intent).known().that_count()
-    return sum(rows.values_list("amount", flat=True))

@@ -1,8 +1,10 @@
 """What a watcher writes: claim a pass, then facts and cursor together. The calls to the node happen in between."""
 
 import logging
+import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import Min
@@ -13,7 +15,7 @@ from accounts.models import User
 from events.actions import record
 
 from ..models import ChainTransfer, NetworkCursor, PaymentIntent, ReservedAddress, ReviewItem, SpentOutput
-from ..networks.base import Batch, Confirmation, Held, Replaced, Transfer
+from ..networks.base import Batch, Block, Confirmation, Held, Replaced, Transfer
 from ..quotes import is_dust
 from ..registry import families
 from .reviews import open_review
@@ -49,6 +51,11 @@ def claim(network: str) -> NetworkCursor | None:
         return cursor
 
 
+def last_pass_ended(cursor: NetworkCursor) -> bool:
+    """Tell whether the pass before this one advanced every intent that it told something new."""
+    return cursor.ended_turn == cursor.turn - 1
+
+
 def renew(network: str, turn: int) -> None:
     """Show that the pass is still at work: others stay away for another lease."""
     NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now() + LEASE)
@@ -71,16 +78,15 @@ def my_turn(network: str, turn: int) -> NetworkCursor:
     return cursor
 
 
-def record_batch(network: str, turn: int, batch: Batch) -> None:
-    """Write what a pass read: a rewind, the transfers, and the cursor, in one transaction."""
+def record_batch(network: str, turn: int, batch: Batch) -> set[uuid.UUID]:
+    """Write what a pass read: a rewind, the transfers, and the cursor, in one transaction. Return the intents that it
+    told something new."""
     with transaction.atomic(durable=True):
         cursor = my_turn(network, turn)
         now = timezone.now()
         slack = slack_of(cursor, now)
-        if batch.rewound_to is not None:
-            rewind(network, batch.rewound_to)
-        for transfer in batch.transfers:
-            store(network, transfer, slack)
+        changed = rewind(network, batch.rewound_to) if batch.rewound_to is not None else []
+        changed += [row for transfer in batch.transfers if (row := store(network, transfer, slack))]
         keep_held(network, batch.held, now)
         cursor.genesis = batch.cursor.genesis
         cursor.recent = [list(block) for block in batch.cursor.recent]
@@ -91,6 +97,7 @@ def record_batch(network: str, turn: int, batch: Batch) -> None:
             cursor.last_pass_at, cursor.error = now, ""
             columns += ["last_pass_at", "error"]
         cursor.save(update_fields=columns)
+        return {row.intent_id for row in changed}
 
 
 def slack_of(cursor: NetworkCursor, now: datetime) -> int:
@@ -120,16 +127,19 @@ def keep_held(network: str, held: Sequence[Held], now: datetime) -> None:
     ReservedAddress.objects.bulk_update(rows, ["balance", "mark", "looked_at"], batch_size=200)
 
 
-def rewind(network: str, height: int) -> None:
-    """Take transfers of blocks above `height` out of their blocks; the scan finds again what is still there.
+def rewind(network: str, height: int) -> list[ChainTransfer]:
+    """Take transfers of blocks above `height` out of their blocks, and return them; the scan finds again what is still
+    there.
 
     A final one that is not found again is reversed by `advance`; it comes before a person at once.
     """
     rows = ChainTransfer.objects.filter(network=network, block_height__gt=height)
-    for row in rows.select_for_update(of=("self",), no_key=True).order_by("pk"):
+    orphaned = list(rows.select_for_update(of=("self",), no_key=True).order_by("pk"))
+    for row in orphaned:
         if row.status == Status.FINAL:
             alarm_about_final(row, height)
         change(row, Status.SEEN, "transfer.orphaned")
+    return orphaned
 
 
 def alarm_about_final(row: ChainTransfer, height: int) -> None:
@@ -146,27 +156,34 @@ def alarm_about_final(row: ChainTransfer, height: int) -> None:
     )
 
 
-def store(network: str, found: Transfer, slack: int = 0) -> None:
-    """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are."""
+def store(network: str, found: Transfer, slack: int = 0) -> ChainTransfer | None:
+    """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are. Return
+    it if it is new or became different."""
     row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
-        row = insert(network, found, slack)
-        if row is None:
-            return
-    elif not same_transfer(row, found):
+        return insert(network, found, slack)
+    corrected = not same_transfer(row, found)
+    if corrected:
         if found.block is None or row.status in (Status.INCLUDED, Status.FINAL) or row.credited:
             contradict(row, found)
-            return
+            return None
         correct(row, found)
+    return row if place(row, found) or corrected else None
+
+
+def place(row: ChainTransfer, found: Transfer) -> bool:
+    """Note where a known transfer was found now; tell whether that is news."""
     if row.status == Status.FINAL or (found.block is None and row.status == Status.INCLUDED):
-        return
+        return False
     if found.block is None:
         if row.is_gone:
             change(row, Status.SEEN, "transfer.seen")
-        return
-    if (row.status, row.block_hash) != (Status.INCLUDED, found.block.hash):
+            return True
+    elif (row.status, row.block_hash) != (Status.INCLUDED, found.block.hash):
         row.block_height, row.block_hash, row.block_time = found.block.height, found.block.hash, found.block.time
         change(row, Status.INCLUDED, "transfer.included")
+        return True
+    return False
 
 
 def same_transfer(row: ChainTransfer, found: Transfer) -> bool:
@@ -192,9 +209,8 @@ def contradict(row: ChainTransfer, found: Transfer) -> None:
 
 def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
     """Insert a first sight; none for an address that was never issued, or issued before a back-up was restored."""
-    intent = PaymentIntent.objects.filter(
-        network=network, address__network=network, address__address=found.address
-    ).first()
+    intents = PaymentIntent.objects.select_related("address", "order", "topup")
+    intent = intents.filter(network=network, address__network=network, address__address=found.address).first()
     if found.amount <= 0:
         return None
     if intent is None:
@@ -213,13 +229,29 @@ def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
                 dust=is_dust_for(intent, found),
                 explained=found.explained and not older_than_issue(intent, found),
                 slack_seconds=slack if found.block else 0,
+                **place_of(found),
             )
     except IntegrityError:
-        return ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
+        row = ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
+        return row if place(row, found) else None
     record("transfer.seen", subject=row, thread=story(row), actor=None, amount=str(row.amount), method=row.method)
     replace_rivals(row, found.spends)
     ask_about_strangers(row)
+    if found.block:
+        record("transfer.included", subject=row, thread=story(row), actor=None, height=row.block_height)
     return row
+
+
+def place_of(found: Transfer) -> dict[str, Any]:
+    """Return the columns of a new row that say where a transfer was found."""
+    if found.block is None:
+        return {}
+    return {
+        "status": Status.INCLUDED,
+        "block_height": found.block.height,
+        "block_hash": found.block.hash,
+        "block_time": found.block.time,
+    }
 
 
 def keep_stray(network: str, found: Transfer) -> None:
@@ -331,43 +363,58 @@ def story(row: ChainTransfer) -> models.Model:
     return row if row.dust else row.intent.purpose
 
 
-def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Answer]]) -> None:
-    """Write what the network says now about transfers whose fate is open.
+def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Answer]]) -> set[uuid.UUID]:
+    """Write what the network says now about transfers whose fate is open. Return the intents that it told something
+    new; how deep a transfer is meanwhile is none.
 
     A transfer can't be gone while its block is on the chain that was read: behind one address there may be several
     nodes, and one of them lags. Its payer must not be told to pay again.
     """
+    told = {asked.pk: answer for asked, answer in answers}
+    moved: set[uuid.UUID] = set()
     with transaction.atomic(durable=True):
         read = {tuple(block) for block in my_turn(network, turn).recent}
-        for asked, answer in answers:
-            row = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=asked.pk)
+        rows = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=told).order_by("pk")
+        for row in rows.select_related("intent__order", "intent__topup"):
+            answer = told[row.pk]
             if not isinstance(answer, Confirmation) and (row.block_height, row.block_hash) in read:
                 log.warning("%s: the node does not know a transfer of a block that it gave us", row)
-            elif row.status != Status.FINAL:
-                confirm(row, answer)
+            elif row.status != Status.FINAL and confirm(row, answer):
+                moved.add(row.intent_id)
+    return moved
 
 
-def confirm(row: ChainTransfer, answer: Answer) -> None:
+def confirm(row: ChainTransfer, answer: Answer) -> bool:
+    """Write what the network says about one transfer; tell whether more than its depth became different."""
     if isinstance(answer, Replaced):
         row.replaced_by = answer.by or row.replaced_by
-        if row.status != Status.REPLACED:
-            change(row, Status.REPLACED, "transfer.replaced")
+        status, news = Status.REPLACED, row.status != Status.REPLACED
     elif answer is None:
-        if not row.is_gone:
-            change(row, Status.DROPPED, "transfer.dropped")
+        status, news = Status.DROPPED, not row.is_gone
     elif answer.block is None:
-        if row.is_gone:
-            change(row, Status.SEEN, "transfer.seen")
+        status, news = Status.SEEN, row.is_gone
     else:
-        row.block_height, row.block_hash, row.block_time = answer.block.height, answer.block.hash, answer.block.time
-        moved = row.status not in (Status.INCLUDED, Status.FINAL)
-        row.confirmations, row.finalized = answer.confirmations, answer.finalized
-        if is_final(row):
-            change(row, Status.FINAL, "transfer.final")
-        elif moved:
-            change(row, Status.INCLUDED, "transfer.included")
-        else:
-            row.save(update_fields=["block_height", "block_hash", "block_time", "confirmations", "finalized"])
+        return confirm_in_block(row, answer, answer.block)
+    if news:
+        change(row, status, f"transfer.{status}")
+    return news
+
+
+def confirm_in_block(row: ChainTransfer, answer: Confirmation, block: Block) -> bool:
+    columns = ("block_height", "block_hash", "block_time", "confirmations", "finalized")
+    before = [getattr(row, column) for column in columns]
+    row.block_height, row.block_hash, row.block_time = block.height, block.hash, block.time
+    row.confirmations, row.finalized = answer.confirmations, answer.finalized
+    if is_final(row):
+        change(row, Status.FINAL, "transfer.final")
+        return True
+    if row.status != Status.INCLUDED:
+        change(row, Status.INCLUDED, "transfer.included")
+        return True
+    if before == [getattr(row, column) for column in columns]:
+        return False
+    row.save(update_fields=columns)
+    return before[:3] != [block.height, block.hash, block.time]
 
 
 def record_second(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Answer]]) -> None:
@@ -418,9 +465,10 @@ def note_error(network: str, turn: int, error: str) -> None:
     )
 
 
-def end_pass(network: str, turn: int) -> None:
-    """Give the lease back."""
-    NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now())
+def end_pass(network: str, turn: int, *, advanced: bool) -> None:
+    """Give the lease back. `advanced`: nothing of what was read still waits for its intent to hear of it."""
+    ended = {"ended_turn": turn} if advanced else {}
+    NetworkCursor.objects.filter(pk=network, turn=turn).update(leased_until=timezone.now(), **ended)
 
 
 def stop(network: str, turn: int, error: str) -> None:

@@ -35,6 +35,7 @@ class NetworkCursor(models.Model):
     `fingerprint` names the key that the worker derives addresses from: only its addresses are handed out.
     `recent` holds [height, hash] of the last blocks read, oldest first. `watched_until`: every block with a time up to
     this one was read (the honest clock). `turn` grows with every write: a pass that read an older turn is thrown away.
+    `ended_turn` is that of the last pass which advanced all that it had touched: after another one all is looked at.
     Addresses of the key with an index below `skip_below` are watched and never handed out: they may have been, before
     a back-up was restored.
     """
@@ -55,6 +56,7 @@ class NetworkCursor(models.Model):
     error = models.TextField(_("error"), blank=True)
     error_at = models.DateTimeField(_("time of the error"), null=True)
     turn = models.BigIntegerField(_("turn"), default=0)
+    ended_turn = models.BigIntegerField(_("turn that ended"), default=0)
     leased_until = models.DateTimeField(_("leased until"), default=timezone.now)
 
     class Meta:

@@ -75,7 +75,7 @@ class Account:
 
     @property
     def is_unchanged(self) -> bool:
-        return self.now.amount == (self.kept.balance or 0) and not self.mark.since
+        return self.now.amount == (self.kept.balance or 0) and not (self.kept.mark and self.mark.since)
 
     def account_for(self, lines: Sequence[Listed], shown: Sequence[Shown | None], *, more: bool) -> Look:
         """Account for the new lines of its history (oldest first) and the transactions behind them, as far as the node

@@ -83,7 +83,7 @@ class SolanaNode:
         start = self._start(cursor, head)
         looks, seen = self._look_at(held, head, start.tip or head, match)
         _add_blocks(start, looks, head)
-        waiting = [since for look in looks if (since := Mark.read(look.held.mark).waits_since)]
+        waiting = [since for look in looks if look.held.mark and (since := Mark.read(look.held.mark).waits_since)]
         return Batch(
             cursor=Cursor(genesis, tuple(start.recent.blocks)),
             transfers=(*(one for look in looks for one in look.transfers), *seen),
@@ -170,7 +170,7 @@ class SolanaNode:
         """Read what is new in the history of an address whose balance changed, and account for it."""
         kept, mark = account.kept, account.mark
         if account.is_unchanged:
-            return Look(replace(kept, balance=account.now.amount))
+            return Look(kept if kept.balance is not None else replace(kept, balance=account.now.amount))
         lines = self._new_in_history(kept.address, mark, account.now.slot)
         some = lines[: self.max_transactions]
         shown = self._shown([line.signature for line in some])

@@ -78,7 +78,20 @@ class Core:
             if (block.height, block.hash) != (height, block_hash):
                 raise ValueError(f"it is block {block.height}, {block.hash}")
             parent = a_hash(raw["previousblockhash"]) if height else ""
-            return Contents(block, parent, [_tx(one) for one in a_list(raw["tx"])])
+            txs = a_list(raw["tx"])
+            outputs = [
+                (script["hex"], script.get("address"), place)
+                for place, tx in enumerate(txs)
+                for output in a_list(tx["vout"])
+                if "scriptPubKey" in output
+                for script in (output["scriptPubKey"],)
+            ]
+
+            def read(place: int) -> Tx:
+                with reading(self.node, f"block {height}"):
+                    return _tx(txs[place])
+
+            return Contents(block, parent, outputs, read)
 
     def pool(self) -> list[str]:
         """Return the ids of all transactions in the pool."""

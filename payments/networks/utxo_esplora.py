@@ -7,7 +7,7 @@ from typing import Any
 from .base import BadAnswer, Block, Replaced, Unavailable
 from .http import Http, HttpStatus
 from .utxo import Utxo
-from .utxo_source import Contents, Json, Output, Place, Tx, a_hash, a_list, a_number, reading
+from .utxo_source import Contents, Json, Output, Place, Tx, a_hash, a_list, a_number, contents_of, reading
 
 PAGE = 25  # transactions in one answer about a block
 NOT_FOUND = 404
@@ -50,7 +50,7 @@ class Esplora:
             txs = [_tx(one) for page in pages for one in page]
             if len({tx.txid for tx in txs}) != count:
                 raise ValueError(f"it has {count} transactions and {len(txs)} were given")
-            return Contents(block, a_hash(raw["previousblockhash"]) if height else "", txs)
+            return contents_of(block, a_hash(raw["previousblockhash"]) if height else "", txs)
 
     def pool(self) -> list[str]:
         """Return the ids of all transactions in the pool."""

@@ -1,7 +1,7 @@
 """What is asked of a node of Bitcoin's kind, whichever way it speaks: values in one shape for Core and for Esplora."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,13 +33,28 @@ class Tx:
     coinbase: bool
 
 
+Written = tuple[str, str | None, int]
+"""An output of a block as its node writes it: its script, its address if the node says one, and the place of its
+transaction in the block. A tuple, since a block holds ten thousand of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A whole block; `parent` is the hash of the one before it, "" for the first."""
+    """A whole block; `parent` is the hash of the one before it, "" for the first.
+
+    `outputs` are all of it; `read` reads the transaction at a place: few of thousands are ours, and only these are.
+    """
 
     block: Block
     parent: str
-    transactions: Sequence[Tx]
+    outputs: Sequence[Written]
+    read: Callable[[int], Tx]
+
+
+def contents_of(block: Block, parent: str, txs: Sequence[Tx]) -> Contents:
+    """Return a block whose transactions were read already."""
+    outputs = [(output.script, None, place) for place, tx in enumerate(txs) for output in tx.outputs]
+    return Contents(block, parent, outputs, txs.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
