@@ -21,10 +21,10 @@ class NotNow(Refused):
 class NoRate(NotNow):
     def __init__(self, symbol: str, last: datetime | None) -> None:
         super().__init__(
-            _("No current price of %(symbol)s is known; the last is from %(time)s. Your order is kept: try again soon.")
+            _("No current price of %(symbol)s is known; the last is from %(time)s. Nothing is lost: try again soon.")
             % {"symbol": symbol, "time": clock(last)}
             if last
-            else _("No price of %(symbol)s is known yet. Your order is kept: try again soon.") % {"symbol": symbol}
+            else _("No price of %(symbol)s is known yet. Nothing is lost: try again soon.") % {"symbol": symbol}
         )
 
 
@@ -41,8 +41,7 @@ class Depegged(NotNow):
 class NoAddress(NotNow):
     def __init__(self, network: str) -> None:
         super().__init__(
-            _("No receiving address on %(network)s is ready. Your order is kept: try again soon.")
-            % {"network": network}
+            _("No receiving address on %(network)s is ready. Nothing is lost: try again soon.") % {"network": network}
         )
 
 
@@ -50,7 +49,7 @@ class BrokenSeal(Refused):
     def __init__(self, network: str, address_id: int) -> None:
         self.address_id = address_id
         super().__init__(
-            _("The next address on %(network)s failed our check and is not shown. Your order is kept: ask support.")
+            _("The next address on %(network)s failed our check and is not shown. Nothing is lost: ask support.")
             % {"network": network}
         )
 

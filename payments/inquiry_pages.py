@@ -140,14 +140,14 @@ def ask_again(inquiry: Inquiry) -> str:
 
 
 LOW_FEE = _(
-    "It waits in the pool of %(networks)s and offers less than the next blocks take. It is not lost: it may take "
+    "It waits for a block on %(networks)s and offers less than the next blocks take. It is not lost: it may take "
     "hours, or your wallet can raise the fee. Do not send a second time."
 )
 WORDS: dict[str, tuple[str, Text, Text]] = {
     "pool": (
         "waiting",
         _("Found, waiting for a block"),
-        _("%(networks)s knows it and it pays you here. It counts as sent now; you need not do anything."),
+        _("It is known on %(networks)s and pays you here. It is sent, and waits for a block: do not send it again."),
     ),
     "found": (
         "waiting",
@@ -157,7 +157,7 @@ WORDS: dict[str, tuple[str, Text, Text]] = {
     "confirming": (
         "waiting",
         _("Confirming, %(done)d of %(needed)d"),
-        _("It is in a block of %(networks)s and pays you here. You need not do anything."),
+        _("It is in a block on %(networks)s and pays you here. You need not do anything."),
     ),
     "final": (
         "good",
@@ -193,12 +193,15 @@ WORDS: dict[str, tuple[str, Text, Text]] = {
     "dropped": (
         "attention",
         _("Dropped by the network"),
-        _("%(networks)s knew it and does not know it any more. Your wallet still has the money, or sends it again."),
+        _("It was known on %(networks)s and is not any more. Your wallet still has the money, or sends it again."),
     ),
     "failed": (
         "bad",
         _("Failed on the chain, nothing moved"),
-        _("%(networks)s has it in a block and refused it: nothing left your wallet but the fee. You may send again."),
+        _(
+            "It is in a block on %(networks)s and failed there: nothing left your wallet but the fee. You may send "
+            "again."
+        ),
     ),
     "unknown_token": (
         "attention",
@@ -212,8 +215,8 @@ WORDS: dict[str, tuple[str, Text, Text]] = {
         "bad",
         _("Pays none of your addresses"),
         _(
-            "%(networks)s knows it, and it does not pay any address that we gave to you. Compare the receiver in your "
-            "wallet with your payment instructions."
+            "It is known on %(networks)s, and it does not pay any address that we gave to you. Compare the receiver in "
+            "your wallet with your payment instructions."
         ),
     ),
     "not_visible": (
@@ -223,10 +226,10 @@ WORDS: dict[str, tuple[str, Text, Text]] = {
     ),
     "not_found": (
         "attention",
-        _("Not on %(networks)s"),
+        _("Not found"),
         _(
-            "We asked several times and it is not there. If it was sent just now, or by an exchange, ask again later. "
-            "If it was sent on another network, a person can look at it."
+            "We looked several times on %(networks)s and it is not there. If it was sent just now, or by an exchange, "
+            "ask again later. If it was sent on another network, a person can look at it."
         ),
     ),
     "other_chain": (

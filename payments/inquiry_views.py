@@ -39,6 +39,7 @@ def doctor(request: HttpRequest) -> HttpResponse:
         "intent": intent,
         "refusal": refusal,
         "networks": [family.name for family in families().values()],
+        "nav_area": "doctor",
         "recent": Inquiry.objects.filter(customer=customer).order_by("-asked_at")[:5],
     }
     return render(request, "payments/doctor.html", context, status=429 if refusal else 200)
@@ -74,7 +75,8 @@ def own_inquiry(request: HttpRequest, inquiry_id: uuid.UUID) -> Inquiry:
 @never_cache
 def inquiry(request: HttpRequest, inquiry_id: uuid.UUID) -> HttpResponse:
     """Show a question and its answer, as soon as there is one."""
-    return render(request, "payments/inquiry.html", {"page": answer_of(own_inquiry(request, inquiry_id))})
+    context = {"page": answer_of(own_inquiry(request, inquiry_id)), "nav_area": "doctor"}
+    return render(request, "payments/inquiry.html", context)
 
 
 @login_required

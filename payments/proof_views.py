@@ -1,6 +1,6 @@
 """The proof page: when chain and books were compared, what came of it, and how to check a receipt oneself.
 
-Everybody sees that and when; how much money a shop takes is its own affair, so the sums are for staff.
+Everybody sees that and when; the sums tell how much money a shop takes, so they are for staff.
 """
 
 from dataclasses import dataclass
@@ -53,6 +53,7 @@ def proof(request: HttpRequest) -> HttpResponse:
         "lines": [line for _, check in found if check for line in lines_of(check)] if is_staff else [],
         "sums_shown": is_staff,
         "keys": public_keys(),
+        "nav_area": "proof",
     }
     return render(request, "payments/proof.html", context)
 

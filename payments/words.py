@@ -157,7 +157,7 @@ def topup_word(topup: TopUp, intents: Iterable[PaymentIntent]) -> Word:
     if done & {Settlement.REVIEW, Settlement.REVERSED}:
         return Word("help", _("Needs help"), "attention", _("A person is looking at this payment. Your money is kept."))
     if topup.state == TopUp.State.SETTLED:
-        return Word("covered", _("Covered"), "good", _("The whole amount is in your balance."), at=topup.settled_at)
+        return Word("covered", _("Covered"), "good", _("What arrived is in your balance."), at=topup.settled_at)
     if any(i.settlement == Settlement.UNSETTLED and i.funding != Funding.NONE for i in intents):
         return Word("seen", _("Payment seen"), "waiting", _("It is credited as soon as it is final."))
     if Settlement.CREDITED in done:

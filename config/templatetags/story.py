@@ -92,7 +92,8 @@ def after_payment(order: Order, provisioning: str) -> NextStep | None:
         return NextStep("good", _("Your machine is handed over."), "", url, _("Open the access information"))
     if provisioning == "waiting_for_stock":
         text = _(
-            "No lots are free for it now. Wait: they are reserved for it as soon as there are some. Or take it back."
+            "No lots are free for this order now. You can wait: they are reserved for it as soon as there are some. "
+            "Or move what you paid to your balance."
         )
         url, link = reverse("orders:to_balance", args=[order.number]), _("Move the sum to my balance")
         return NextStep("attention", _("Paid, waiting for stock."), text, url, link)

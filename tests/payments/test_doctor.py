@@ -120,7 +120,7 @@ def test_nobody_is_told_of_another_customer(shop: Any) -> None:
 def test_the_pages_of_a_question_are_its_customers_alone(shop: Any, client: Client) -> None:
     made = question(shop, NOWHERE)
     client.force_login(make_customer("eve@example.com"))
-    for name in ("inquiry", "inquiry-status"):
+    for name in ("inquiry", "inquiry_status"):
         assert client.get(reverse(f"payments:{name}", args=[made.pk])).status_code == 404
     assert client.post(reverse("payments:inquiry_claim", args=[made.pk])).status_code == 404
 
@@ -315,6 +315,7 @@ def test_the_page_asks_polls_and_claims(shop: Any, client: Client) -> None:
     client.force_login(shop.customer)
     page = client.get(reverse("payments:doctor") + f"?intent={intent.pk}")
     assert reverse("payments:intent", args=[intent.pk]) in page.content.decode()
+    assert 'aria-current="true">My rentals' not in page.content.decode()
     asked = client.post(reverse("payments:doctor") + f"?intent={intent.pk}", {"text": f"https://bscscan.com/tx/{HASH}"})
     made = Inquiry.objects.get()
     assert (asked.headers["Location"], made.intent) == (reverse("payments:inquiry", args=[made.pk]), intent)

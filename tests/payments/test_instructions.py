@@ -219,9 +219,7 @@ def test_pay_6_and_case_46_a_stale_price_is_said_with_the_time_of_the_last_one(s
     shop.wait(3)
     shop.network.watch()
     html = refused_on_page(client, shop, order, status=503)
-    said = (
-        "No current price of ETH is known; the last is from 1 May 2026, 12:00 UTC. Your order is kept: try again soon."
-    )
+    said = "No current price of ETH is known; the last is from 1 May 2026, 12:00 UTC. Nothing is lost: try again soon."
     assert said in html, re.findall(r"[^<>]*price[^<>]*", html)
     order.refresh_from_db()
     assert order.state == "open"
@@ -234,7 +232,7 @@ def test_pay_6_and_case_78_no_price_at_all_is_never_a_price_of_one(shop: Any, cl
     RateSample.objects.all().delete()
     LastRate.objects.all().delete()
     html = refused_on_page(client, shop, order, status=503)
-    assert "No price of ETH is known yet. Your order is kept: try again soon." in html
+    assert "No price of ETH is known yet. Nothing is lost: try again soon." in html
 
 
 def test_pay_6_one_asset_without_a_price_leaves_the_other_usable(shop: Any, client: Any) -> None:
@@ -253,7 +251,7 @@ def test_pay_6_and_case_18_an_empty_reserve_is_said(shop: Any, client: Any) -> N
     earlier = shop.ask(order)
     ReservedAddress.objects.filter(issued_at=None).delete()
     html = refused_on_page(client, shop, order, status=503)
-    assert "No receiving address on Ethereum is ready. Your order is kept: try again soon." in html
+    assert "No receiving address on Ethereum is ready. Nothing is lost: try again soon." in html
     earlier.refresh_from_db()
     assert earlier.quote == "open"
 
@@ -315,7 +313,7 @@ def test_pay_6_a_reserved_row_that_was_changed_is_not_handed_out_and_comes_befor
             issue(NetworkCursor.objects.get(pk="bitcoin"), "Bitcoin")
         return
     html = refused_on_page(client, shop, order)
-    assert "The next address on Ethereum failed our check and is not shown. Your order is kept: ask support." in html
+    assert "The next address on Ethereum failed our check and is not shown. Nothing is lost: ask support." in html
     assert not ReservedAddress.objects.exclude(issued_at=None).exists()
     refused_on_page(client, shop, order)
     assert ReviewItem.objects.get().subject == f"reservedaddress:{first.pk}"

@@ -118,7 +118,9 @@ def test_books_that_differ_are_named(shop: Any, fault: str, capsys: Any) -> None
 
 def test_the_page_says_that_and_when_and_shows_sums_to_staff_alone(shop: Any, client: Client) -> None:
     page = reverse("payments:proof")
-    assert "Not checked yet" in client.get(page).content.decode()
+    before = client.get(page).content.decode()
+    assert "Not checked yet" in before and "no check has run yet" in before
+    assert 'aria-current="true">My rentals' not in before
     paid(shop)
     reconcile()
     public = client.get(page).content.decode()

@@ -91,7 +91,7 @@ def test_a_method_without_a_price_is_listed_with_the_time_of_the_last_good_one(
 def test_without_any_price_no_instructions_are_made_and_the_answer_says_why(shop: Any, client: Any, case: str) -> None:
     RateSample.objects.all().delete()
     LastRate.objects.all().delete()
-    assert "No price of ETH is known yet. Your order is kept: try again soon." in refused(client, shop)
+    assert "No price of ETH is known yet. Nothing is lost: try again soon." in refused(client, shop)
 
 
 @pytest.mark.cases
