@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.utils import timezone
@@ -34,7 +34,7 @@ def column(field: str, label: Label, write: Callable[[Any], str]) -> Column:
         return None if value is None else write(value)
 
     show.__name__ = field  # the name of its class in the list
-    return admin.display(description=str(label) if isinstance(label, str) else label, ordering=field)(show)
+    return admin.display(description=cast(Any, label), ordering=field)(show)
 
 
 def zoned(at: datetime) -> str:

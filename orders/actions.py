@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -255,12 +256,13 @@ def ask_for_help(order: Order) -> None:
         record("order.needs_help", subject=order, actor=None)
 
 
-def help_given(order: Order, *, actor: User | None, **facts: str) -> bool:
+def help_given(order: Order, *, actor: User | None, reason: str = "") -> bool:
     """Take the flag of a locked order away: its money came back, or an operator decided. False if it had none."""
     if order.needs_help_at is None:
         return False
     order.needs_help_at = None
     order.save(update_fields=["needs_help_at"])
+    facts: dict[str, Any] = {"reason": reason} if reason else {}
     record("order.helped", subject=order, actor=actor, **facts)
     return True
 

@@ -117,7 +117,7 @@ def networks(now: datetime) -> Section:
     for code, family in families().items():
         cursor = cursors.get(code)
         if not watching(cursor, now):
-            lines.append(Row(family.name, network_url(cursor), cursor and cursor.last_pass_at, why(cursor)))
+            lines.append(Row(family.name, network_url(cursor), cursor.last_pass_at if cursor else None, why(cursor)))
     return Section(_("Networks that are not watched"), len(lines), lines, page("payments_networkcursor"))
 
 

@@ -59,7 +59,16 @@ class Choice:
 @admin.register(ReviewItem)
 class ReviewItemAdmin(ReadOnlyAdmin):
     ordering = (F("decided_at").desc(nulls_first=True), "opened_at", "id")
-    list_display = ("reason", "about", "age", "suggestion", "outcome", "decision", "actor", moment("decided_at", _("decided")))
+    list_display = (
+        "reason",
+        "about",
+        "age",
+        "suggestion",
+        "outcome",
+        "decision",
+        "actor",
+        moment("decided_at", _("decided")),
+    )
     list_filter = (DecidedFilter, "reason")
     list_select_related = ("transfer__intent__order", "transfer__intent__topup", "actor")
     fields = ("reason", "opened_at")
