@@ -1,13 +1,21 @@
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from events.admin import ReadOnlyAdmin
+from events.columns import dollars, moment
 
 from .models import Account, Movement
 
 
 @admin.register(Account)
 class AccountAdmin(ReadOnlyAdmin):
-    list_display = ("__str__", "customer", "house", "balance_cents", "floor_cents")
+    list_display = (
+        "__str__",
+        "customer",
+        "house",
+        dollars("balance_cents", _("balance")),
+        dollars("floor_cents", _("lowest balance")),
+    )
     list_select_related = ("customer",)
     search_fields = ("customer__email",)
 
@@ -15,7 +23,15 @@ class AccountAdmin(ReadOnlyAdmin):
 @admin.register(Movement)
 class MovementAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
-    list_display = ("at", "reference", "kind", "debit", "credit", "amount_cents", "actor")
+    list_display = (
+        moment("at", _("time")),
+        "reference",
+        "kind",
+        "debit",
+        "credit",
+        dollars("amount_cents", _("amount")),
+        "actor",
+    )
     list_filter = ("kind",)
     list_select_related = ("debit__customer", "credit__customer", "actor")
     search_fields = ("reference",)

@@ -40,6 +40,7 @@ OPERATOR = (
     "orders.change_environment",
     "payments.change_networkcursor",
     "payments.change_reviewitem",
+    "payments.settle_order",
     "provisioning.change_rental",
 )
 # An owner is a superuser as well; these are what an owner may do and nobody else.

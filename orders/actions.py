@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -21,6 +22,7 @@ from .choice import Choice, Contact
 from .errors import (
     AccountClosed,
     HeldTooMuch,
+    NoReason,
     NotCancellable,
     NotOffered,
     NotReturnable,
@@ -254,12 +256,23 @@ def ask_for_help(order: Order) -> None:
         record("order.needs_help", subject=order, actor=None)
 
 
-def help_given(order: Order, *, actor: User | None) -> None:
-    """Take the flag of a locked order away: its money came back, or an operator decided."""
-    if order.needs_help_at is not None:
-        order.needs_help_at = None
-        order.save(update_fields=["needs_help_at"])
-        record("order.helped", subject=order, actor=actor)
+def help_given(order: Order, *, actor: User | None, reason: str = "") -> bool:
+    """Take the flag of a locked order away: its money came back, or an operator decided. False if it had none."""
+    if order.needs_help_at is None:
+        return False
+    order.needs_help_at = None
+    order.save(update_fields=["needs_help_at"])
+    facts: dict[str, Any] = {"reason": reason} if reason else {}
+    record("order.helped", subject=order, actor=actor, **facts)
+    return True
+
+
+def decide_help(order_id: int, *, reason: str, actor: User) -> bool:
+    """Note what an operator decided about an order whose payment was reversed; False if nobody need decide any more."""
+    if not reason.strip():
+        raise NoReason
+    with transaction.atomic(durable=True):
+        return help_given(locked(order_id), actor=actor, reason=reason.strip())
 
 
 def secure_lots(order: Order) -> bool:

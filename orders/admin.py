@@ -1,17 +1,22 @@
 from typing import Any, cast
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from events.admin import ReadOnlyAdmin
+from events.columns import dollars, moment
 
 from . import actions
 from .admin_search import FindsNumbers
+from .errors import Refused
 from .models import Environment, Hold, Order
+from .queries import waiting_for_stock
 
 
 @admin.register(Environment)
@@ -31,8 +36,6 @@ class HoldInline(admin.TabularInline[Hold, Order]):
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """Paid orders that hold no lots and never had theirs wiped: somebody must find stock for them (ORD-6)."""
-
     title = _("waiting for stock")
     parameter_name = "waiting"
 
@@ -40,11 +43,26 @@ class WaitingFilter(admin.SimpleListFilter):
         return [("yes", _("Paid, waiting for stock"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Order]) -> QuerySet[Order]:
-        if self.value() != "yes":
-            return queryset
-        wiped = Hold.objects.filter(order=OuterRef("pk"), released_at__gt=OuterRef("settled_at"))
-        held = Hold.objects.filter(order=OuterRef("pk"), state=Hold.State.HELD)
-        return queryset.filter(~Exists(held), ~Exists(wiped), state=Order.State.SETTLED)
+        return queryset.filter(pk__in=waiting_for_stock()) if self.value() == "yes" else queryset
+
+
+class HelpFilter(admin.SimpleListFilter):
+    """Orders whose payment the network took back after it was final."""
+
+    title = _("help")
+    parameter_name = "help"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, Any]]:
+        return [("needed", _("Payment taken back, needs help"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Order]) -> QuerySet[Order]:
+        return queryset.filter(needs_help_at__isnull=False) if self.value() == "needed" else queryset
+
+
+class ReasonForm(ActionForm):
+    """The line of actions above the list, with the reason that a decision asks for."""
+
+    reason = forms.CharField(label=_("Reason, for a decision about help"), max_length=300, required=False)
 
 
 @admin.register(Order)
@@ -55,16 +73,18 @@ class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
         "offer_name",
         "lots",
         "term_days",
-        "total_cents",
+        dollars("total_cents", _("total")),
         "state",
         "payment",
-        "created_at",
+        moment("created_at", _("created")),
     )
-    list_filter = (WaitingFilter, "state", "payment", "term_days")
+    list_filter = (WaitingFilter, HelpFilter, "state", "payment", "term_days")
     list_select_related = ("customer",)
     search_fields = ("symbols", "email", "last_name")
     inlines = (HoldInline,)
-    actions = ("take_stock",)
+    action_form = ReasonForm
+    actions = ("take_stock", "help_given")
+    change_form_template = "orders/admin_order.html"
 
     @admin.display(description=_("order number"), ordering="symbols")
     def number(self, order: Order) -> str:
@@ -72,8 +92,7 @@ class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
 
     @admin.action(description=_("Take stock for paid orders that wait for it"), permissions=["view"])
     def take_stock(self, request: HttpRequest, queryset: QuerySet[Order]) -> None:
-        if not request.user.has_perm("orders.change_order"):  # the list itself is read-only for everybody
-            raise PermissionDenied
+        check_operator(request)
         for order in queryset:
             if actions.take_stock(order.pk, actor=cast(User, request.user)):
                 messages.success(request, _("%(order)s holds its lots.") % {"order": order})
@@ -81,3 +100,23 @@ class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
                 messages.warning(
                     request, _("%(order)s: it does not wait for stock, or no lots are left.") % {"order": order}
                 )
+
+    @admin.action(description=_("Help given: decided about this order"), permissions=["view"])
+    def help_given(self, request: HttpRequest, queryset: QuerySet[Order]) -> None:
+        check_operator(request)
+        reason, actor = request.POST.get("reason", "")[:300], cast(User, request.user)
+        for order in queryset:
+            try:
+                if actions.decide_help(order.pk, reason=reason, actor=actor):
+                    messages.success(request, _("%(order)s: decided and recorded.") % {"order": order})
+                else:
+                    messages.warning(request, _("%(order)s needs no help, or not any more.") % {"order": order})
+            except Refused as error:
+                messages.error(request, str(error))
+                return
+
+
+def check_operator(request: HttpRequest) -> None:
+    """Refuse whoever may not change orders: the list itself is read-only for everybody."""
+    if not request.user.has_perm("orders.change_order"):
+        raise PermissionDenied

@@ -48,6 +48,11 @@ class NotOffered(Refused):
         super().__init__(_("This card or term is not offered any more. Choose another one."))
 
 
+class NoReason(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("Say why: it is kept with your name."))
+
+
 class NotCancellable(Refused):
     def __init__(self) -> None:
         super().__init__(

@@ -1,12 +1,20 @@
 """Reads of orders used in more than one place."""
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
 from accounts.models import User
 
 from . import numbers
-from .models import Order
+from .models import Hold, Order
+
+
+def waiting_for_stock() -> QuerySet[Order]:
+    """Return the paid orders that hold no lots and never had theirs wiped: they wait for stock (ORD-6)."""
+    wiped = Hold.objects.filter(order=OuterRef("pk"), released_at__gt=OuterRef("settled_at"))
+    held = Hold.objects.filter(order=OuterRef("pk"), state=Hold.State.HELD)
+    return Order.objects.filter(~Exists(held), ~Exists(wiped), state=Order.State.SETTLED)
 
 
 def own_order(customer: User, number: str) -> Order:

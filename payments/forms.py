@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from money.units import parse
 
+from .models import HandSettlement, ReviewItem
 from .networks.simulated_chain import LARGEST_AMOUNT
 from .registry import method_name, methods
 
@@ -74,4 +75,26 @@ class InquiryForm(forms.Form):
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off"}),
         error_messages={"max_length": _("That is too long: paste one transaction id, one link or one address.")},
+    )
+
+
+class DecisionForm(forms.Form):
+    """What an operator decides about a review item."""
+
+    outcome = forms.ChoiceField(choices=ReviewItem.Outcome.choices)
+    reason = forms.CharField(max_length=ReviewItem._meta.get_field("decision").max_length)
+
+
+class ByHandForm(forms.Form):
+    """The grounds on which an operator settles an order."""
+
+    reason = forms.CharField(
+        label=_("Why"),
+        max_length=HandSettlement._meta.get_field("reason").max_length,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    evidence = forms.CharField(
+        label=_("What proves it: a receipt, a statement, a conversation"),
+        max_length=HandSettlement._meta.get_field("evidence").max_length,
+        widget=forms.Textarea(attrs={"rows": 3}),
     )

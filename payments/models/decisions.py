@@ -97,6 +97,7 @@ class HandSettlement(models.Model):
     class Meta:
         verbose_name = _("settlement by hand")
         verbose_name_plural = _("settlements by hand")
+        permissions = (("settle_order", "Can settle an order by hand"),)
         constraints = (
             models.UniqueConstraint(fields=("order",), condition=~Q(state="withdrawn"), name="hand_settlement_once"),
             models.CheckConstraint(condition=Q(usd_cents__gte=0), name="hand_settlement_not_negative"),

@@ -22,6 +22,7 @@ from orders.choice import Choice
 from orders.drafts import keep
 from orders.models import Draft
 from payments.actions import inquiries
+from payments.actions.by_hand import settle_by_hand
 from payments.actions.topups import make_topup
 from payments.models import RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
@@ -55,7 +56,9 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     Reconciliation.objects.create(network="ethereum", agrees=True)
     topup = make_topup(customer, 10_000, form_key=uuid.uuid4())
     inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
-    ReviewItem.objects.create(reason="other_asset", subject="x:1")
+    review = ReviewItem.objects.create(reason="other_asset", subject="x:1")
+    wired = save_order(customer, offer, lots=6)
+    hand = settle_by_hand(wired.pk, reason="wire", evidence="statement", actor=make_customer("wire@example.com"))
     return {
         "slug": offer.slug,
         "number": paid.number,
@@ -63,6 +66,9 @@ def world(network: Network, customer: User) -> dict[str, Any]:
         "intent_id": intent.pk,
         "topup_number": topup.number,
         "inquiry_id": inquiry.pk,
+        "order_id": unpaid.pk,
+        "item_id": review.pk,
+        "settlement_id": hand.pk,
         "draft_id": Draft.objects.get().pk,
         "card_id": card.pk,
         "token_id": token.pk,

@@ -1,0 +1,42 @@
+"""Columns of admin lists that people read: money in dollars, times with their zone."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, cast
+
+from django.contrib import admin
+from django.utils import timezone
+from django.utils.dateformat import format as written
+from django.utils.functional import Promise
+from django.utils.translation import pgettext
+
+from money.usd import localised
+
+Column = Callable[[Any], Any]  # text, or none
+Label = str | Promise
+
+
+def dollars(field: str, label: Label) -> Column:
+    """Return a column that writes a field of cents as dollars."""
+    return column(field, label, localised)
+
+
+def moment(field: str, label: Label) -> Column:
+    """Return a column that writes a time in the reader's zone and names the zone."""
+    return column(field, label, zoned)
+
+
+def column(field: str, label: Label, write: Callable[[Any], str]) -> Column:
+    """Return a column that can be sorted by its field; a missing value stays missing."""
+
+    def show(row: Any) -> str | None:
+        value = getattr(row, field)
+        return None if value is None else write(value)
+
+    show.__name__ = field  # the name of its class in the list
+    return admin.display(description=cast(Any, label), ordering=field)(show)
+
+
+def zoned(at: datetime) -> str:
+    local = timezone.localtime(at)
+    return f"{written(local, pgettext('date format', 'j M Y, H:i'))} {local:%Z}"
