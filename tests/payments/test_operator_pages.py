@@ -300,6 +300,8 @@ def test_lists_show_plain_amounts_dollars_and_zones(shop: Any, operator: Client)
     assert "ETH (Ethereum)" in pages["payments_paymentintent"] and "$100.00" in pages["payments_paymentintent"]
     assert str(intent.amount) not in pages["payments_paymentintent"]
     assert "12:00 UTC" in pages["orders_order"] and "$100.00" in pages["orders_order"]
+    page = text_of(owner, "admin:payments_paymentintent_change", intent.pk)
+    assert "ETH (Ethereum)" in page and "12:00 UTC" in page and str(intent.amount) not in page
 
 
 # --- what needs a person ------------------------------------------------------------------------------------------
