@@ -12,7 +12,7 @@ from django.utils.translation import pgettext
 
 from money.usd import localised
 
-Column = Callable[[Any], Any]  # text, or none
+Column = Callable[[Any], str]
 Label = str | Promise
 
 
@@ -27,11 +27,11 @@ def moment(field: str, label: Label) -> Column:
 
 
 def column(field: str, label: Label, write: Callable[[Any], str]) -> Column:
-    """Return a column that can be sorted by its field; a missing value stays missing."""
+    """Return a column that can be sorted by its field; a missing value is a dash, as Django writes it."""
 
-    def show(row: Any) -> str | None:
+    def show(row: Any) -> str:
         value = getattr(row, field)
-        return None if value is None else write(value)
+        return "-" if value is None else write(value)
 
     show.__name__ = field  # the name of its class in the list
     return admin.display(description=cast(Any, label), ordering=field)(show)

@@ -17,7 +17,7 @@ from .registry import families
 from .shown import coins, transferred
 
 Reason = ReviewItem.Reason
-# Facts that are shown as they are; the others have words of their own.
+# Facts that are shown as they are.
 LABELS: dict[str, str | Words] = {
     "address": _("Address"),
     "block": _("Block"),
@@ -27,10 +27,13 @@ LABELS: dict[str, str | Words] = {
     "found": _("What the payment doctor found"),
     "last_used_index": _("Last index in use elsewhere"),
     "networks": _("Networks"),
+    "stored": _("Address in the database"),
     "note": _("The customer's note"),
     "text": _("What the customer pasted"),
     "txid": _("Transaction"),
 }
+# The asset of the amounts is written beside them.
+IMPLIED = {"asset", "method"}
 SUMS: dict[str, str | Words] = {
     "amount": _("Amount"),
     "stored": _("Amount stored before"),
@@ -141,8 +144,8 @@ def told_facts(item: ReviewItem, transfer: ChainTransfer | None) -> list[Line]:
                 lines.append((SUMS[name], coins(int(value), asset_code(item, transfer))))
         elif name == "customer":
             lines.append((_("Customer"), str(User.objects.filter(pk=value).first() or value)))
-        elif value and name in LABELS | {"stored": ""}:
-            lines.append((LABELS.get(name, _("Address in the database")), str(value)))
+        elif value and name not in IMPLIED:
+            lines.append((LABELS.get(name, name), str(value)))
     return lines
 
 

@@ -61,7 +61,7 @@ def reviews() -> Section:
     lines = [
         Row(
             ReviewItem.Reason(row["reason"]).label,
-            page("payments_reviewitem", decided="no", reason__exact=row["reason"]),
+            page("payments_reviewitem", decided="no", reason=row["reason"]),
             row["oldest"],
             str(row["count"]),
         )

@@ -1,7 +1,7 @@
 """Settle an order by hand, and agree to it as the second person."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -25,6 +25,8 @@ from ..forms import ByHandForm
 from ..models import HandSettlement
 from ..previews import by_hand_of
 
+USD = dollars("usd_cents", _("USD"))
+PROPOSED, DECIDED = moment("proposed_at", _("proposed")), moment("decided_at", _("decided"))
 State = HandSettlement.State
 STEPS: dict[str, Callable[..., HandSettlement]] = {"approve": by_hand.approve, "withdraw": by_hand.withdraw}
 OUTCOMES: dict[str, str | Words] = {
@@ -39,17 +41,19 @@ class HandSettlementAdmin(FindsNumbers, ReadOnlyAdmin):
     ordering = ("-id",)
     list_display = (
         "order",
-        dollars("usd_cents", _("USD")),
+        USD,
         "state",
         "reason",
         "proposed_by",
-        moment("proposed_at", _("proposed")),
+        PROPOSED,
         "second",
-        moment("decided_at", _("decided")),
+        DECIDED,
     )
     list_filter = ("state",)
     list_select_related = ("order", "proposed_by", "second")
     search_fields = ("order__symbols", "reason", "evidence")
+    exclude = ("usd_cents", "proposed_at", "decided_at")
+    readonly_fields: ClassVar[Any] = (USD, PROPOSED, DECIDED)  # the stubs know only names
     change_form_template = "payments/admin_hand.html"
 
     def get_urls(self) -> list[Any]:

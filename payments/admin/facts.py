@@ -1,5 +1,7 @@
 """Facts to read, and the few switches that are the operators'."""
 
+from typing import Any, ClassVar
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -26,6 +28,13 @@ from ..models import (
 from ..quotes import E8
 from ..shown import coins, transferred
 
+TIMES = {
+    "created_at": _("created"),
+    "expires_at": _("valid until"),
+    "closed_at": _("closed"),
+    "declared_at": _("declared"),
+    "ended_at": _("ended"),
+}
 NUMBERS = ("ORDER_NUMBER_PREFIX", "TOPUP_NUMBER_PREFIX")
 
 
@@ -33,6 +42,13 @@ def price(price_e8: int) -> str:
     """Write the price of a whole coin in dollars, with every digit that it has."""
     whole, part = divmod(price_e8, E8)
     return f"${whole}.{str(part).zfill(8).rstrip('0').ljust(2, '0')}"
+
+
+# Columns that both a list and the page of one row show. The stubs know only the names of `readonly_fields`.
+AMOUNT, USD = dollars("amount_cents", _("amount")), dollars("usd_cents", _("USD"))
+CREATED, SETTLED = moment("created_at", _("created")), moment("settled_at", _("settled"))
+FIRST_SEEN, AT = moment("first_seen_at", _("first seen")), moment("at", _("time"))
+MARKET_RATE = column("market_rate_e8", _("market rate"), price)
 
 
 @admin.register(Installation)
@@ -69,14 +85,16 @@ class TopUpAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = (
         "number",
         "customer",
-        dollars("amount_cents", _("amount")),
+        AMOUNT,
         "state",
-        moment("created_at", _("created")),
-        moment("settled_at", _("settled")),
+        CREATED,
+        SETTLED,
     )
     list_filter = ("state",)
     list_select_related = ("customer",)
     search_fields = ("symbols", "customer__email")
+    exclude = ("form_key", "symbols", "amount_cents", "created_at", "settled_at")
+    readonly_fields: ClassVar[Any] = ("number", AMOUNT, CREATED, SETTLED)
 
     @admin.display(description=_("number"), ordering="symbols")
     def number(self, topup: TopUp) -> str:
@@ -87,10 +105,10 @@ class TopUpAdmin(FindsNumbers, ReadOnlyAdmin):
 class PaymentIntentAdmin(FindsNumbers, ReadOnlyAdmin):
     number_prefixes = NUMBERS
     list_display = (
-        moment("created_at", _("created")),
+        CREATED,
         "purpose",
         "due",
-        dollars("usd_cents", _("USD")),
+        USD,
         "quote",
         "funding",
         "settlement",
@@ -99,6 +117,13 @@ class PaymentIntentAdmin(FindsNumbers, ReadOnlyAdmin):
     list_filter = ("method", "quote", "funding", "settlement", "late")
     list_select_related = ("order", "topup")
     search_fields = ("order__symbols", "topup__symbols", "address__address")
+    exclude = ("form_key", "amount", "usd_cents", "rate_e8", *TIMES)
+    readonly_fields: ClassVar[Any] = (
+        "due",
+        USD,
+        column("rate_e8", _("rate"), price),
+        *(moment(name, label) for name, label in TIMES.items()),
+    )
 
     @admin.display(description=_("order or top-up"))
     def purpose(self, intent: PaymentIntent) -> str:
@@ -113,7 +138,7 @@ class PaymentIntentAdmin(FindsNumbers, ReadOnlyAdmin):
 class ChainTransferAdmin(FindsNumbers, ReadOnlyAdmin):
     number_prefixes = NUMBERS
     list_display = (
-        moment("first_seen_at", _("first seen")),
+        FIRST_SEEN,
         "purpose",
         "sum",
         "status",
@@ -126,6 +151,8 @@ class ChainTransferAdmin(FindsNumbers, ReadOnlyAdmin):
     list_filter = ("network", "status", "credited")
     list_select_related = ("intent__order", "intent__topup")
     search_fields = ("txid", "intent__address__address", "intent__order__symbols", "intent__topup__symbols")
+    exclude = ("amount", "first_seen_at", "block_time")
+    readonly_fields: ClassVar[Any] = ("sum", FIRST_SEEN, moment("block_time", _("block time")))
 
     @admin.display(description=_("order or top-up"))
     def purpose(self, transfer: ChainTransfer) -> str:
@@ -139,16 +166,26 @@ class ChainTransferAdmin(FindsNumbers, ReadOnlyAdmin):
 @admin.register(Allocation)
 class AllocationAdmin(ReadOnlyAdmin):
     list_display = (
-        moment("at", _("time")),
+        AT,
         "transfer",
         "sum",
         "episode",
         "customer",
-        dollars("usd_cents", _("USD")),
-        column("market_rate_e8", _("market rate"), price),
+        USD,
+        MARKET_RATE,
         "live",
     )
     list_select_related = ("transfer", "customer")
+    exclude = ("locked_amount", "market_amount", "market_rate_e8", "usd_cents", "at")
+    readonly_fields: ClassVar[Any] = ("promised", "at_market", USD, MARKET_RATE, AT)
+
+    @admin.display(description=_("at the promised rate"))
+    def promised(self, allocation: Allocation) -> str:
+        return coins(allocation.locked_amount, allocation.transfer.method)
+
+    @admin.display(description=_("at the market's rate"))
+    def at_market(self, allocation: Allocation) -> str:
+        return coins(allocation.market_amount, allocation.transfer.method)
 
     @admin.display(description=_("amount"))
     def sum(self, allocation: Allocation) -> str:
@@ -189,5 +226,5 @@ class InquiryAdmin(ReadOnlyAdmin):
 
 @admin.register(Reconciliation)
 class ReconciliationAdmin(ReadOnlyAdmin):
-    list_display = (moment("at", _("time")), "network", "agrees", "checked", "missing", "error")
+    list_display = (AT, "network", "agrees", "checked", "missing", "error")
     list_filter = ("network", "agrees")

@@ -1,7 +1,6 @@
 """Review items: what needs a person, with its facts in words, and the decision with what it would do."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -46,6 +45,20 @@ class DecidedFilter(admin.SimpleListFilter):
         return queryset.filter(decided_at__isnull=self.value() == "no")
 
 
+class ReasonFilter(admin.SimpleListFilter):
+    """Only the reasons that there are: all of them would push the list off the screen."""
+
+    title = _("reason")
+    parameter_name = "reason"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, Any]]:
+        there = set(ReviewItem.objects.order_by().values_list("reason", flat=True).distinct())
+        return [(str(code), label) for code, label in ReviewItem.Reason.choices if code in there]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
+        return queryset.filter(reason=self.value()) if self.value() else queryset
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One decision that is possible: `credit` is what it would do to the ledger, if it does anything."""
@@ -69,7 +82,7 @@ class ReviewItemAdmin(ReadOnlyAdmin):
         "actor",
         moment("decided_at", _("decided")),
     )
-    list_filter = (DecidedFilter, "reason")
+    list_filter = (DecidedFilter, ReasonFilter)
     list_select_related = ("transfer__intent__order", "transfer__intent__topup", "actor")
     fields = ("reason", "opened_at")
     change_form_template = "payments/admin_review.html"
@@ -78,7 +91,7 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     def about(self, item: ReviewItem) -> SafeString:
         return format_html_join(" · ", '<a href="{}">{}</a>', ((link.url, link.text) for link in links_of(item)))
 
-    @admin.display(description=_("waits since"), ordering="opened_at")
+    @admin.display(description=_("age"), ordering="opened_at")
     def age(self, item: ReviewItem) -> str:
         return timesince(item.opened_at, item.decided_at or timezone.now(), depth=1)
 
@@ -122,9 +135,10 @@ def page_of(item: ReviewItem) -> dict[str, Any]:
     credit = credit_of(transfer, timezone.now()) if transfer else None
     return {
         "item": item,
+        "title": item.get_reason_display().capitalize(),
+        "subtitle": None,
         "facts": facts_of(item),
         "age": timesince(item.opened_at, item.decided_at or timezone.now()),
-        "old": timezone.now() - item.opened_at > timedelta(days=1),
         "choices": [] if item.decided_at else choices_for(credit),
     }
 

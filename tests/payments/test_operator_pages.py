@@ -118,6 +118,22 @@ def test_a_large_payment_that_providers_disagree_about_would_count_at_its_promis
     assert (order.state, Allocation.objects.get().usd_cents) == (Order.State.SETTLED, 200_000)
 
 
+def test_a_large_late_payment_would_count_at_the_market_and_does(shop: Any, operator: Client) -> None:
+    intent = shop.ask(shop.order())
+    shop.end_of(intent)
+    shop.wait(300)
+    shop.network.price()
+    shop.network.pay(intent, 2 * 10**18)
+    shop.block(4)
+    item = ReviewItem.objects.get(reason="large_unpromised")
+    page = text_of(operator, "admin:payments_reviewitem_change", item.pk)
+    assert "2 ETH (Ethereum)" in page and "<strong>$6,000.00</strong> goes from" in page and "is paid then" not in page
+    decide(operator, item, "credited")
+    shop.block()
+    assert shop.balance() == 600_000
+    books_are_right()
+
+
 def test_of_two_operators_one_decides_and_the_other_is_told(
     shop: Any, operator: Client, other_operator: Client
 ) -> None:
@@ -300,6 +316,8 @@ def test_lists_show_plain_amounts_dollars_and_zones(shop: Any, operator: Client)
     assert "ETH (Ethereum)" in pages["payments_paymentintent"] and "$100.00" in pages["payments_paymentintent"]
     assert str(intent.amount) not in pages["payments_paymentintent"]
     assert "12:00 UTC" in pages["orders_order"] and "$100.00" in pages["orders_order"]
+    page = text_of(owner, "admin:payments_paymentintent_change", intent.pk)
+    assert "ETH (Ethereum)" in page and "12:00 UTC" in page and str(intent.amount) not in page
 
 
 # --- what needs a person ------------------------------------------------------------------------------------------
