@@ -203,6 +203,13 @@ class AddPasskeyForm(passkey_forms.AddWebAuthnForm):  # type: ignore[misc]
         self.fields["passwordless"].initial = True
 
 
+class RenamePasskeyForm(passkey_forms.EditWebAuthnForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label = _("Name")
+        self.fields["name"].help_text = _("Where it is kept: a phone, a key, a password manager.")
+
+
 def checked_length(password: str) -> str:
     """Refuse what is too long before anything is hashed: else a request of 2 MB costs a second of our time."""
     password = normalise_password(password)

@@ -198,7 +198,10 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # nobody verifies an e-mail here
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
+MFA_FORMS = {
+    "add_webauthn": "accounts.forms.AddPasskeyForm",
+    "edit_webauthn": "accounts.forms.RenamePasskeyForm",
+}
 MFA_TOTP_TOLERANCE = 1  # a clock may be half a minute off; each code still works once
 USERSESSIONS_TRACK_ACTIVITY = False  # a write at every request
 # STAFF_SECOND_FACTOR: staff pages open only for sessions that have shown a second factor (ACC-8). Off in the demo.

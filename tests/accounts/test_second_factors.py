@@ -11,10 +11,12 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 from pytest_django.fixtures import Settings
 
 from accounts.actions.roles import set_role
 from accounts.checks import check_staff_gate
+from accounts.forms import RenamePasskeyForm
 from accounts.models import User
 from events.models import Event
 
@@ -87,6 +89,13 @@ def test_removing_a_factor_asks_again_is_told_and_ends_the_other_sessions(ada: U
     assert not Authenticator.objects.filter(user=ada).exists()
     assert there.get(reverse("account")).status_code == 302
     assert Event.objects.filter(kind="factor.removed", actor=ada).count() == 1
+
+
+def test_a_passkey_is_renamed_in_the_language_of_the_page(ada: User) -> None:
+    key = Authenticator.objects.create(user=ada, type=Authenticator.Type.WEBAUTHN, data={"name": "phone"})
+    with translation.override("ru"):
+        html = RenamePasskeyForm(instance=key).as_p()
+    assert "Название" in html and 'value="phone"' in html
 
 
 def test_a_throttle_that_strangers_fill_is_passed_with_password_and_code(ada: User, password: str) -> None:
