@@ -11,7 +11,7 @@ from accounts.models import User
 from orders.models import Hold, Order
 
 from . import errors
-from .actions.crediting import Credited, again, price
+from .actions.crediting import Credited, again_or, price
 from .actions.paying import would_cover
 from .actions.settling import Case, case_of, fact_of
 from .models import ChainTransfer, Purpose
@@ -78,9 +78,10 @@ def asked_for(transfer: ChainTransfer) -> bool:
 
 def found_for(case: Case, transfer: ChainTransfer) -> Credited | None:
     """Return what an earlier episode credited, what the promise gives, or else what the market does."""
-    before = again(transfer)
-    if before:
-        return before
+    return again_or(transfer, fresh_for(case, transfer))
+
+
+def fresh_for(case: Case, transfer: ChainTransfer) -> Credited | None:
     for share in shares(case.promise, case.stand()):
         if share.fact.id == transfer.pk:
             return price(case.method, share, transfer, case.now)

@@ -5,7 +5,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("payments", "0003_reconciliation"),
+        ("payments", "0004_ended_turn"),
     ]
 
     operations = [
