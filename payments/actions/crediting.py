@@ -46,31 +46,16 @@ def priced(
     return [one for one in found if one is not None and not held_for_a_person(intent, one)]
 
 
-def again(transfer: ChainTransfer) -> Credited | None:
-    """Return what an earlier episode credited, if the transfer is the same."""
-    last = last_of(transfer)
-    return again_as(transfer, last) if last else None
-
-
-def last_of(transfer: ChainTransfer) -> Allocation | None:
-    """Return the newest allocation of a transfer."""
-    return transfer.allocations.order_by("-episode").first()
-
-
-def again_as(transfer: ChainTransfer, last: Allocation) -> Credited | None:
-    if last.locked_amount + last.market_amount != transfer.amount:
-        return None
-    amounts = last.locked_amount, last.market_amount, last.market_rate_e8
-    return Credited(transfer, *amounts, last.usd_cents, last.episode + 1)
-
-
 def again_or(transfer: ChainTransfer, fresh: Credited | None) -> Credited | None:
     """Return what an earlier episode credited, if the transfer is the same, else what is credited for the first time or
     anew; none if neither is known."""
-    last = last_of(transfer)
+    last = transfer.allocations.order_by("-episode").first()
     if last is None:
         return fresh
-    return again_as(transfer, last) or (replace(fresh, episode=last.episode + 1) if fresh else None)
+    if last.locked_amount + last.market_amount != transfer.amount:
+        return replace(fresh, episode=last.episode + 1) if fresh else None
+    amounts = last.locked_amount, last.market_amount, last.market_rate_e8
+    return Credited(transfer, *amounts, last.usd_cents, last.episode + 1)
 
 
 def price(method: Method, share: Share, transfer: ChainTransfer, now: datetime) -> Credited | None:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("payments", "0004_settle_order_by_hand"),
+        ("payments", "0003_reconciliation"),
     ]
 
     operations = [
