@@ -1,5 +1,7 @@
 """Every write to the ledger. All of them run in the caller's transaction; the account row is locked first."""
 
+from functools import cache
+
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
@@ -24,6 +26,13 @@ def ensure_house_accounts() -> None:
     """Make the accounts of the house that are missing."""
     for house in House.values:
         Account.objects.get_or_create(house=house)
+    account_of_house.cache_clear()
+
+
+@cache
+def account_of_house(house: House) -> Account:
+    """Return an account of the house. It is made when the tables are, and never changes: each process reads it once."""
+    return Account.objects.get(house=house)
 
 
 def account_of(customer: User) -> Account:
@@ -49,7 +58,7 @@ def credit(
     """Credit the customer from an account of the house; the same reference again returns the first movement."""
     account = account_of(customer)
     movement, new = post(
-        debit=Account.objects.get(house=house),
+        debit=account_of_house(house),
         credit=account,
         amount_cents=amount_cents,
         kind=kind,
@@ -81,7 +90,7 @@ def debit(
         raise Overdrawn(available, amount_cents)
     movement, new = post(
         debit=account,
-        credit=Account.objects.get(house=house),
+        credit=account_of_house(house),
         amount_cents=amount_cents,
         kind=kind,
         reference=reference,

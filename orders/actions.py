@@ -135,15 +135,14 @@ def insert_with_fresh_number(order: Order) -> None:
     raise RuntimeError("no free order number was found")
 
 
-def hold_lots(order: Order, *, until: datetime | None, new: bool = False) -> bool:
-    """Take the order's lots from stock and hold them; False if there are not enough. The only way to take stock.
+def hold_lots(order: Order, *, until: datetime | None, new: bool = False) -> Hold | None:
+    """Take the order's lots from stock and hold them; none if there are not enough. The only way to take stock.
 
     A `new` order takes from an offer that is published; one that exists keeps its claim while its offer is paused.
     """
     if not take_lots(order.offer_id, order.lots, paused=not new):
-        return False
-    Hold.objects.create(order=order, offer_id=order.offer_id, lots=order.lots, until=until)
-    return True
+        return None
+    return Hold.objects.create(order=order, offer_id=order.offer_id, lots=order.lots, until=until)
 
 
 def held(order: Order) -> Hold | None:
@@ -182,19 +181,20 @@ def reserve_again(order: Order, *, until: datetime | None, actor: User | None) -
     return True
 
 
-def hold_again(order: Order, *, until: datetime, actor: User | None) -> bool:
-    """Take the lots of a locked, open order again if its hold has ended, at the frozen price (ORD-6).
+def hold_again(order: Order, *, until: datetime, actor: User | None) -> Hold | None:
+    """Take the lots of a locked, open order again if its hold has ended, at the frozen price (ORD-6); return the hold.
 
-    False if there are not enough; HeldTooMuch if its customer would hold too many unpaid.
+    None if there are not enough; HeldTooMuch if its customer would hold too many unpaid.
     """
-    if held(order):
-        return True
+    hold = held(order)
+    if hold:
+        return hold
     User.objects.select_for_update(no_key=True).get(pk=order.customer_id)  # the limit counts holds of other orders
     refuse_too_many_held(order)
-    if not hold_lots(order, until=until):
-        return False
-    record("order.held_again", subject=order, actor=actor, lots=order.lots)
-    return True
+    hold = hold_lots(order, until=until)
+    if hold:
+        record("order.held_again", subject=order, actor=actor, lots=order.lots)
+    return hold
 
 
 def cancel_order(order_id: int, *, actor: User) -> Order:
@@ -280,7 +280,7 @@ def secure_lots(order: Order) -> bool:
 
     Comes before any write to the customer's account: stock is locked before accounts everywhere.
     """
-    return held(order) is not None or hold_lots(order, until=None)
+    return held(order) is not None or hold_lots(order, until=None) is not None
 
 
 def capture(order: Order, *, secured: bool, actor: User | None, **facts: str) -> None:

@@ -242,8 +242,10 @@ def pending_cents(customer: User) -> int:
 
 
 def rest_cents(order: Order) -> int:
-    """Return what is left to pay of an order; may be zero or less."""
-    return remainder(order).rest
+    """Return what is left to pay of an order; may be zero or less. The balance counts only where something was credited
+    for it."""
+    credited = credited_cents(order.intents.all())
+    return order.total_cents - min(credited, available_cents(order.customer)) if credited else order.total_cents
 
 
 def own_topup(customer: User, number: str) -> TopUp:

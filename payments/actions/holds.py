@@ -1,18 +1,22 @@
 """Tell the order what payments knows: how long its lots are kept, and whether money was seen."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 
 from orders.actions import held, keep_hold, tell_payment
 from orders.holding import LiveIntent, Rules, hold_until
-from orders.models import Order
+from orders.models import Hold, Order
 
 from ..models import ChainTransfer, PaymentIntent
 
 
-def renew_hold(order: Order, *, now: datetime) -> None:
-    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6)."""
+def renew_hold(
+    order: Order, *, now: datetime, live: Sequence[PaymentIntent] | None = None, hold: Hold | None = None
+) -> None:
+    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6). `live` and
+    `hold` are what the caller has read of them under its locks; what is not given is read here."""
     if order.payment == Order.Payment.PAID:
         return
     rules = Rules(
@@ -20,13 +24,14 @@ def renew_hold(order: Order, *, now: datetime) -> None:
         grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
         renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
     )
-    seen_at, live = first_seen_at(order), list(PaymentIntent.objects.filter(order=order, ended_at=None))
+    seen_at = first_seen_at(order)
+    live = list(PaymentIntent.objects.filter(order=order, ended_at=None)) if live is None else live
     tell_payment(
         order,
         Order.Payment.SEEN if seen_at else Order.Payment.NONE,
         promised_until=max((intent.expires_at + rules.grace for intent in live), default=None),
     )
-    hold = held(order)
+    hold = hold or held(order)
     if hold is None or not order.is_payable:
         return
     until = hold_until(

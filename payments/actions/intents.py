@@ -1,13 +1,14 @@
 """Make, declare and cancel payment instructions; pay from the balance. These are what a customer does."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
@@ -81,15 +82,16 @@ def promise_for_order(order_id: int, asked: Asked, actor: User) -> PaymentIntent
     now = timezone.now()
     with transaction.atomic(durable=True):
         order = locked(order_id)
-        existing = PaymentIntent.objects.filter(order=order, form_key=asked.form_key).first()
+        existing, live = known_intents(order, asked.form_key)
         if existing:
             return existing
-        live = refuse_unless_possible(order, actor, now)
+        refuse_unless_possible(order, live, actor, now)
         intent = promise(order, rest_to_pay(order), asked, now)
-        if not hold_again(order, until=intent.expires_at, actor=actor):
+        hold = hold_again(order, until=intent.expires_at, actor=actor)
+        if hold is None:
             raise errors.NothingLeft
         supersede(live, actor=actor, now=now)
-        renew_hold(order, now=now)
+        renew_hold(order, now=now, live=[*live, intent], hold=hold)
         record_opened(intent, actor)
         return intent
 
@@ -98,10 +100,10 @@ def promise_for_topup(topup_id: int, asked: Asked, actor: User) -> PaymentIntent
     now = timezone.now()
     with transaction.atomic(durable=True):
         topup = TopUp.objects.select_for_update(of=("self",), no_key=True).get(pk=topup_id)
-        existing = PaymentIntent.objects.filter(topup=topup, form_key=asked.form_key).first()
+        existing, live = known_intents(topup, asked.form_key)
         if existing:
             return existing
-        live = refuse_unless_possible(topup, actor, now)
+        refuse_unless_possible(topup, live, actor, now)
         rest = max(topup.amount_cents - credited_cents(topup.intents.all()), 1)
         intent = promise(topup, rest, asked, now)
         supersede(live, actor=actor, now=now)
@@ -109,15 +111,13 @@ def promise_for_topup(topup_id: int, asked: Asked, actor: User) -> PaymentIntent
         return intent
 
 
-def refuse_unless_possible(purpose: Purpose, actor: User, now: datetime) -> list[PaymentIntent]:
-    """Return the live promises of a locked order or top-up that may get another one; else a `Refused` says why not."""
+def refuse_unless_possible(purpose: Purpose, live: Sequence[PaymentIntent], actor: User, now: datetime) -> None:
+    """Raise the `Refused` that says why a locked order or top-up with these live promises may not get another one."""
     if not purpose.is_payable:
         raise errors.NotPayable
-    live = live_intents(purpose)
     if len(live) >= settings.LIVE_INTENTS_LIMIT:
         raise errors.TooManyLive(settings.LIVE_INTENTS_LIMIT)
     refuse_too_many_made(actor, now)
-    return live
 
 
 def rest_to_pay(order: Order) -> int:
@@ -140,10 +140,13 @@ def record_opened(intent: PaymentIntent, actor: User) -> None:
     )
 
 
-def live_intents(purpose: Purpose) -> list[PaymentIntent]:
-    """Return the promises for it that have not really ended, locked, oldest first."""
+def known_intents(purpose: Purpose, form_key: uuid.UUID) -> tuple[PaymentIntent | None, list[PaymentIntent]]:
+    """Return the promise that this form made already, and those that have not really ended, locked, oldest first."""
     rows = PaymentIntent.objects.select_for_update(of=("self",), no_key=True)
-    return list(rows.filter(**{named(purpose): purpose}, ended_at=None).order_by("created_at", "pk"))
+    wanted = Q(ended_at=None) | Q(form_key=form_key)
+    found = list(rows.filter(wanted, **{named(purpose): purpose}).order_by("created_at", "pk"))
+    made = next((intent for intent in found if intent.form_key == form_key), None)
+    return made, [intent for intent in found if intent.ended_at is None]
 
 
 def named(purpose: Purpose) -> str:
@@ -279,6 +282,8 @@ def pay_from_balance(order_id: int, *, actor: User) -> Order:
             return order
         if not order.is_payable:
             raise errors.NotPayable
+        if order.customer_id == actor.pk:
+            order.customer = actor
         if not secure_lots(order):
             raise errors.NothingLeft
         try:

@@ -110,7 +110,7 @@ def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
     """Hand out the next address of the current key, for ever; NoAddress or BrokenSeal (`name` is the network's)."""
     free = ready(cursor)
     row = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by("index").first()
-    if row is None or free.count() < settings.RESERVE_EMPTY:
+    if row is None or (settings.RESERVE_EMPTY > 1 and free.count() < settings.RESERVE_EMPTY):
         raise errors.NoAddress(name)
     if not seals.holds(row, Installation.objects.get()):
         raise errors.BrokenSeal(name, row.pk)
