@@ -184,6 +184,15 @@ def test_a_session_that_has_never_shown_the_factor_is_asked_for_it(
     assert client.session.session_key != before
 
 
+def test_the_sums_of_the_shop_need_the_factor_too(operator: User, enter: Enter, settings: Settings) -> None:
+    """The proof is a page for everybody: what only staff see there is a staff page all the same."""
+    settings.STAFF_SECOND_FACTOR = True
+    client, page = enter(operator, sure=True), reverse("payments:proof")
+    assert not client.get(page).context["sums_shown"]
+    set_up(client)
+    assert client.get(page).context["sums_shown"]
+
+
 def test_the_factor_counts_for_a_working_day(operator: User, enter: Enter, settings: Settings) -> None:
     settings.STAFF_SECOND_FACTOR = True
     client = enter(operator, sure=True)
