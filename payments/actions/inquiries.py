@@ -106,7 +106,7 @@ def claim_payment(inquiry_id: uuid.UUID, *, note: str, actor: User) -> None:
             networks=", ".join(claimed.networks) or claimed.name,
             asset=claimed.asset,
             amount=claimed.amount,
-            note=note[:500],
+            note=note.replace("\x00", "")[:500],  # PostgreSQL keeps no NUL
         )
 
 

@@ -349,3 +349,10 @@ def test_the_page_asks_polls_and_claims(shop: Any, client: Client) -> None:
     client.post(reverse("payments:inquiry_claim", args=[made.pk]), {"note": "MetaMask"})
     assert ReviewItem.objects.get().facts["note"] == "MetaMask"
     assert "A person was told." in client.get(asked.headers["Location"]).content.decode()
+
+
+def test_a_note_that_no_database_keeps_is_an_answer_all_the_same(shop: Any, client: Client) -> None:
+    client.force_login(shop.customer)
+    made = question(shop, f"https://bscscan.com/tx/{HASH}")
+    client.post(reverse("payments:inquiry_claim", args=[made.pk]), {"note": "Meta\x00Mask"})
+    assert ReviewItem.objects.get().facts["note"] == "MetaMask"
