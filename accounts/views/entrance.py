@@ -108,7 +108,7 @@ class SignInWithCodeView(LoginView):  # type: ignore[misc]
 def shows_code(user: User | None, code: str) -> bool:
     """Tell whether the code is one of the person's, and note it in the session. Nobody is asked the same for nobody."""
     form = AuthenticateForm(data={"code": code}, user=user or User(pk=0))
-    if user is None or not form.is_valid():
+    if not form.is_valid() or user is None:
         return False
     form.save()
     return True

@@ -9,7 +9,9 @@ import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import translation
 from pytest_django.fixtures import Settings
@@ -40,6 +42,17 @@ def set_up(client: Client) -> str:
     secret: str = client.get(reverse("mfa_activate_totp")).context["form"].secret
     client.post(reverse("mfa_activate_totp"), {"code": code_of(secret)})
     return secret
+
+
+def test_sign_in_with_a_code_works_as_hard_for_a_wrong_password_as_for_a_wrong_code(ada: User, password: str) -> None:
+    """Guesses are not counted per account there: what takes longer would tell who has guessed the password."""
+    with_app(ada)
+    page, asked = reverse("account_login_with_code"), []
+    for typed in (password, "wrong horse battery staple"):
+        with CaptureQueriesContext(connection) as queries:
+            Client().post(page, {"login": ada.email, "password": typed, "code": "000000"})
+        asked.append(sum("mfa_authenticator" in query["sql"] for query in queries))
+    assert asked == [1, 1]
 
 
 def test_setting_up_an_app_ends_the_other_sessions_and_gives_this_one_a_new_id(
