@@ -157,6 +157,6 @@ class PasskeyAgainView(RenewsSession, ReauthenticateWebAuthnView):  # type: igno
 
 
 def next_url(request: HttpRequest, otherwise: str) -> str:
-    """Return where the page's `next` leads, if that is here."""
+    """Return where the page's `next` leads, if that is here: a path, since `redirect` takes another word for a name."""
     url = request.POST.get("next") or request.GET.get("next") or ""
-    return url if url and get_adapter().is_safe_url(url) else otherwise
+    return url if url.startswith("/") and get_adapter().is_safe_url(url) else otherwise

@@ -87,6 +87,14 @@ def test_nobody_asks_quietly_which_addresses_are_free(ada: User, enter: Enter) -
     assert ada.email == "somebody9@example.com"
 
 
+@pytest.mark.parametrize("place", ["nowhere", "https://evil.example/", "//evil.example/", "/balance/"])
+@pytest.mark.parametrize("page", ["account_terms", "account_bring_along"])
+def test_what_leads_on_leads_to_a_page_of_this_site_or_nowhere(ada: User, enter: Enter, page: str, place: str) -> None:
+    answer = enter(ada).post(reverse(page), {"next": place})
+    ours = reverse("account" if page == "account_terms" else "orders:list")
+    assert answer["Location"] == (place if place == "/balance/" else ours)
+
+
 def test_registration_keeps_which_terms_were_accepted(
     client: Client, person: dict[str, Any], settings: Settings
 ) -> None:
