@@ -23,6 +23,11 @@ def shown(request: HttpRequest) -> bool:
     return any(record.get("method") == "mfa" and record.get("at", 0) >= since for record in records)
 
 
+def proved(request: HttpRequest) -> bool:
+    """Tell whether this session may see what is for staff: it has shown a second factor, where one is asked for."""
+    return not settings.STAFF_SECOND_FACTOR or shown(request)
+
+
 def note_shown(request: HttpRequest) -> None:
     """Note that a factor was shown: whoever adds one has it at hand."""
     record_authentication(request, cast(Any, request.user), "mfa", added=True)
@@ -41,9 +46,9 @@ def staff_gate(answer: Answer) -> Answer:
         return answer(request)
 
     def process_view(request: HttpRequest, view: View, _args: Any, _kwargs: Any) -> HttpResponse | None:
-        if not settings.STAFF_SECOND_FACTOR or not _is_for_staff(request, view):
+        if not _is_for_staff(request, view):
             return None
-        if not (request.user.is_authenticated and request.user.is_staff) or shown(request):
+        if not (request.user.is_authenticated and request.user.is_staff) or proved(request):
             return None  # strangers meet the page's own gate
         types = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
         if not Authenticator.objects.filter(user=request.user, type__in=types).exists():

@@ -188,6 +188,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_with_code": "10/m/ip",
     "signup": "10/m/ip",
     "signup_refused": f"{SIGNUP_REFUSALS_PER_HOUR}/h/key",
+    "address": "10/h/key",  # a change of address tells as much about addresses as a registration does
     "recover": "10/m/ip",
     "guest": "30/m/ip",
 }

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts import second_factor
 from money.units import plain
 from orders.words import Word
 from payments.models import Reconciliation
@@ -45,7 +46,7 @@ class Line:
 def proof(request: HttpRequest) -> HttpResponse:
     """Show the last check of each network and of the ledger; the sums to staff."""
     found = [(family.name, checks.newest(network)) for network, family in families().items()]
-    is_staff = bool(getattr(request.user, "is_staff", False))
+    is_staff = bool(getattr(request.user, "is_staff", False)) and second_factor.proved(request)
     books = checks.newest("")
     context = {
         "rows": [Row(name, check, check_word(check)) for name, check in found],

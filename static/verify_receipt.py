@@ -249,6 +249,11 @@ def tell(receipt: dict[str, Any]) -> Iterator[str]:
                 yield f"  in block {transfer['block_height']}, {transfer['block_hash']}, {transfer['block_time']}"
 
 
+def shown(text: object) -> str:
+    """Return text that can neither begin a line of its own nor steer the terminal: anybody may have written it."""
+    return "".join(char if char.isprintable() else "?" for char in str(text))
+
+
 def verify(raw: bytes) -> dict[str, Any]:
     """Return the content of a receipt that is right; Refused or Unreadable says what is not."""
     content = read(raw)
@@ -272,13 +277,13 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.key and chosen.key.strip().lower() != content["key"]["public"]:
             raise Refused("It was signed with another key than the one you name.")
     except Refused as error:
-        print(f"REFUSED. {error}", file=sys.stderr)
+        print(f"REFUSED. {shown(error)}", file=sys.stderr)
         return REFUSED
     except (Unreadable, OSError) as error:
         print(f"CANNOT BE READ. {error}", file=sys.stderr)
         return UNREADABLE
     print("RIGHT: nothing was changed since it was signed, and the sums add up.")
-    print(*tell(content["receipt"]), sep="\n")
+    print(*map(shown, tell(content["receipt"])), sep="\n")
     print(f"\nSigned with the key {content['key']['id']}:\n  {content['key']['public']}")
     if chosen.key:
         return RIGHT

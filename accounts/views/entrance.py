@@ -1,5 +1,6 @@
 """The ways into an account: registration, password with code, recovery code, and proving to be there once more."""
 
+import secrets
 from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
@@ -107,8 +108,9 @@ class SignInWithCodeView(LoginView):  # type: ignore[misc]
 
 def shows_code(user: User | None, code: str) -> bool:
     """Tell whether the code is one of the person's, and note it in the session. Nobody is asked the same for nobody."""
-    form = AuthenticateForm(data={"code": code}, user=user or User(pk=0))
-    if user is None or not form.is_valid():
+    nobody = User(pk=-secrets.randbelow(2**31))  # another one each time: a count that is full would be quicker
+    form = AuthenticateForm(data={"code": code}, user=user or nobody)
+    if not form.is_valid() or user is None:
         return False
     form.save()
     return True
@@ -157,6 +159,6 @@ class PasskeyAgainView(RenewsSession, ReauthenticateWebAuthnView):  # type: igno
 
 
 def next_url(request: HttpRequest, otherwise: str) -> str:
-    """Return where the page's `next` leads, if that is here."""
+    """Return where the page's `next` leads, if that is here: a path, since `redirect` takes another word for a name."""
     url = request.POST.get("next") or request.GET.get("next") or ""
-    return url if url and get_adapter().is_safe_url(url) else otherwise
+    return url if url.startswith("/") and get_adapter().is_safe_url(url) else otherwise

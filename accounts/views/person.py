@@ -18,7 +18,7 @@ from django.views.i18n import set_language as django_set_language
 from .. import browsers
 from ..actions import lost, people
 from ..forms import EmailForm, ProfileForm
-from ..gates import proved_again, too_many
+from ..gates import allowed, proved_again, too_many
 from ..models import User
 from ..queries import history, unused_codes
 from ..words import WORDS
@@ -65,6 +65,8 @@ def email(request: HttpRequest) -> HttpResponse:
         return too_many(request)
     form = EmailForm(request.POST or None)
     if form.is_valid():
+        if not allowed(request, "address", key=str(user.pk)):
+            return too_many(request)
         try:
             people.change_email(user, form.cleaned_data["email"])
             messages.success(request, _("You sign in with the new address from now on."))

@@ -19,6 +19,7 @@ from .reviews import open_review
 
 SAME = timedelta(minutes=1)  # the same text again within this time is the same question
 LEASE = timedelta(minutes=1)  # longer than the slowest answer; a killed worker's question is asked again after it
+PAUSE = timedelta(seconds=5)  # what a run of answers did not get to waits so long, and the networks come first
 DELAYS = (5, 10, 20, 40, 60)  # seconds until a network that does not show a transaction is asked again
 SUGGESTION = (
     "Look it up in an explorer of the network that the customer names. Money on another chain may be recovered."
@@ -45,6 +46,12 @@ def due() -> list[uuid.UUID]:
     """Return the questions that wait for an answer now, oldest first."""
     rows = Inquiry.objects.filter(answered_at=None, due_at__lte=timezone.now()).order_by("due_at")
     return list(rows.values_list("pk", flat=True)[:50])
+
+
+def put_off(waiting: Sequence[uuid.UUID]) -> None:
+    """Let questions that are due wait a little; one that another worker has claimed is left alone."""
+    now = timezone.now()
+    Inquiry.objects.filter(pk__in=waiting, answered_at=None, due_at__lte=now).update(due_at=now + PAUSE)
 
 
 def claim(inquiry_id: uuid.UUID) -> Inquiry | None:
@@ -99,7 +106,7 @@ def claim_payment(inquiry_id: uuid.UUID, *, note: str, actor: User) -> None:
             networks=", ".join(claimed.networks) or claimed.name,
             asset=claimed.asset,
             amount=claimed.amount,
-            note=note[:500],
+            note=note.replace("\x00", "")[:500],  # PostgreSQL keeps no NUL
         )
 
 

@@ -92,6 +92,7 @@ def promise_for_order(order_id: int, asked: Asked, actor: User) -> PaymentIntent
             raise errors.NothingLeft
         supersede(live, actor=actor, now=now)
         renew_hold(order, now=now, live=[*live, intent], hold=hold)
+        refuse_more_at_once(actor, now)
         record_opened(intent, actor)
         return intent
 
@@ -107,6 +108,7 @@ def promise_for_topup(topup_id: int, asked: Asked, actor: User) -> PaymentIntent
         rest = max(topup.amount_cents - credited_cents(topup.intents.all()), 1)
         intent = promise(topup, rest, asked, now)
         supersede(live, actor=actor, now=now)
+        refuse_more_at_once(actor, now)
         record_opened(intent, actor)
         return intent
 
@@ -156,9 +158,20 @@ def named(purpose: Purpose) -> str:
 
 def refuse_too_many_made(customer: User, now: datetime) -> None:
     """Refuse a customer who asks, cancels and asks again: each promise uses up an address for ever."""
-    made = PaymentIntent.objects.filter(customer=customer, created_at__gt=now - timedelta(hours=1)).count()
-    if made >= settings.INTENTS_PER_HOUR:
+    if made_lately(customer, now) >= settings.INTENTS_PER_HOUR:
         raise errors.TooManyMade
+
+
+def refuse_more_at_once(customer: User, now: datetime) -> None:
+    """Look again with the customer locked, who comes after holds: the first look does not see what other orders ask
+    for at the same moment."""
+    User.objects.select_for_update(no_key=True).get(pk=customer.pk)
+    if made_lately(customer, now) > settings.INTENTS_PER_HOUR:  # the one just made is among them
+        raise errors.TooManyMade
+
+
+def made_lately(customer: User, now: datetime) -> int:
+    return PaymentIntent.objects.filter(customer=customer, created_at__gt=now - timedelta(hours=1)).count()
 
 
 def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> PaymentIntent:

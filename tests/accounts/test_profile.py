@@ -77,6 +77,24 @@ def test_a_taken_email_is_refused_and_nothing_changes(ada: User, enter: Enter, p
     assert ada.email == "ada@example.com"
 
 
+def test_nobody_asks_quietly_which_addresses_are_free(ada: User, enter: Enter) -> None:
+    """Each answer tells as much as a registration does, and leaves no account behind."""
+    client, page = enter(ada, sure=True), reverse("account_change_email")
+    for number in range(10):
+        assert client.post(page, {"email": f"somebody{number}@example.com"}).status_code == 302
+    assert client.post(page, {"email": "somebody10@example.com"}).status_code == 429
+    ada.refresh_from_db()
+    assert ada.email == "somebody9@example.com"
+
+
+@pytest.mark.parametrize("place", ["nowhere", "https://evil.example/", "//evil.example/", "/balance/"])
+@pytest.mark.parametrize("page", ["account_terms", "account_bring_along"])
+def test_what_leads_on_leads_to_a_page_of_this_site_or_nowhere(ada: User, enter: Enter, page: str, place: str) -> None:
+    answer = enter(ada).post(reverse(page), {"next": place})
+    ours = reverse("account" if page == "account_terms" else "orders:list")
+    assert answer["Location"] == (place if place == "/balance/" else ours)
+
+
 def test_registration_keeps_which_terms_were_accepted(
     client: Client, person: dict[str, Any], settings: Settings
 ) -> None:

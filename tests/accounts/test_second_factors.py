@@ -9,7 +9,9 @@ import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import translation
 from pytest_django.fixtures import Settings
@@ -40,6 +42,18 @@ def set_up(client: Client) -> str:
     secret: str = client.get(reverse("mfa_activate_totp")).context["form"].secret
     client.post(reverse("mfa_activate_totp"), {"code": code_of(secret)})
     return secret
+
+
+def test_sign_in_with_a_code_works_as_hard_for_a_wrong_password_as_for_a_wrong_code(ada: User, password: str) -> None:
+    """Guesses are not counted per account there: what takes longer would tell who has guessed the password."""
+    with_app(ada)
+    wrong, asked = "wrong horse battery staple", []
+    for place, typed in enumerate([password, *[wrong] * 12]):  # however many were wrong before
+        client = Client(REMOTE_ADDR=f"192.0.2.{place}")
+        with CaptureQueriesContext(connection) as queries:
+            client.post(reverse("account_login_with_code"), {"login": ada.email, "password": typed, "code": "000000"})
+        asked.append(sum("mfa_authenticator" in query["sql"] for query in queries))
+    assert asked == [1] * 13
 
 
 def test_setting_up_an_app_ends_the_other_sessions_and_gives_this_one_a_new_id(
@@ -182,6 +196,15 @@ def test_a_session_that_has_never_shown_the_factor_is_asked_for_it(
     client.post(reverse("mfa_reauthenticate"), {"code": code_of(secret), "next": page})
     assert client.get(page).status_code == 200
     assert client.session.session_key != before
+
+
+def test_the_sums_of_the_shop_need_the_factor_too(operator: User, enter: Enter, settings: Settings) -> None:
+    """The proof is a page for everybody: what only staff see there is a staff page all the same."""
+    settings.STAFF_SECOND_FACTOR = True
+    client, page = enter(operator, sure=True), reverse("payments:proof")
+    assert not client.get(page).context["sums_shown"]
+    set_up(client)
+    assert client.get(page).context["sums_shown"]
 
 
 def test_the_factor_counts_for_a_working_day(operator: User, enter: Enter, settings: Settings) -> None:

@@ -26,6 +26,6 @@ def test_every_case_stands_in_the_table() -> None:
 @pytest.mark.parametrize("number", TABLE)
 def test_the_named_files_hold_the_case(number: int) -> None:
     for name in TABLE[number]:
-        text = (ROOT / "tests" / name).read_text()
+        text = (ROOT / name).read_text()
         found = {int(one) for groups in IDS.findall(text) for one in groups if one}
         assert number in found, name

@@ -9,7 +9,7 @@ from django.utils import timezone
 from story import ask, books_are_right, make_customer, make_operator, save_order
 
 from balance.models import Movement
-from payments import answering, doctor, watcher
+from payments import answering, doctor, tasks, watcher
 from payments.actions import inquiries
 from payments.actions.deciding import decide
 from payments.errors import NothingToClaim, TooManyAsked
@@ -267,6 +267,28 @@ def test_a_worker_that_died_is_followed_by_another_after_a_minute(shop: Any) -> 
     assert made.answer["found"]
 
 
+def test_many_questions_leave_the_worker_to_the_networks_in_between(shop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same worker reads blocks: whoever asks a lot must not keep the money of all from being seen."""
+    monkeypatch.setattr(tasks, "RUN_SECONDS", 0)
+    asked = [inquiries.ask(f"{number}" * 64, intent=None, actor=shop.customer) for number in range(4)]
+
+    def answered() -> int:
+        return Inquiry.objects.filter(tries=1).count()
+
+    answer_inquiries()
+    assert answered() == 1
+    answer_inquiries()  # each question sends a message of its own
+    assert answered() == 1
+    late = inquiries.ask("9" * 64, intent=None, actor=make_customer("eve@example.com"))
+    answer_inquiries()
+    late.refresh_from_db()
+    assert (late.tries, answered()) == (1, 2)
+    monkeypatch.setattr(tasks, "RUN_SECONDS", 60)
+    shop.clock.move_to(timezone.now() + inquiries.PAUSE)
+    answer_inquiries()
+    assert Inquiry.objects.filter(pk__in=[made.pk for made in asked], tries__gt=0).count() == len(asked)
+
+
 REAL = Ethereum(chain_id=1, usdt_contract="0xdAC17F958D2ee523a2206206994597C13D831ec7")
 HASH = "0x" + "0123456789abcdef" * 4
 SAMPLE = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -327,3 +349,10 @@ def test_the_page_asks_polls_and_claims(shop: Any, client: Client) -> None:
     client.post(reverse("payments:inquiry_claim", args=[made.pk]), {"note": "MetaMask"})
     assert ReviewItem.objects.get().facts["note"] == "MetaMask"
     assert "A person was told." in client.get(asked.headers["Location"]).content.decode()
+
+
+def test_a_note_that_no_database_keeps_is_an_answer_all_the_same(shop: Any, client: Client) -> None:
+    client.force_login(shop.customer)
+    made = question(shop, f"https://bscscan.com/tx/{HASH}")
+    client.post(reverse("payments:inquiry_claim", args=[made.pk]), {"note": "Meta\x00Mask"})
+    assert ReviewItem.objects.get().facts["note"] == "MetaMask"

@@ -18,7 +18,7 @@ from story import make_customer
 
 from payments.models import Installation, PaymentIntent
 from payments.receipts import receipt_of
-from payments.signed_receipts import canonical, message, private_keys, public_keys, signed
+from payments.signed_receipts import canonical, message, named, private_keys, public_keys, signed
 
 PROGRAM = Path(project.BASE_DIR) / "static" / "verify_receipt.py"
 spec = importlib.util.spec_from_file_location("verify_receipt", PROGRAM)
@@ -194,6 +194,25 @@ def test_the_file_is_for_its_customer_alone(shop: Any, client: Client) -> None:
     assert checker.verify(answer.content)["receipt"]["number"] == number
     assert shop.customer.email not in answer.content.decode()
     assert client.get(reverse("payments:receipt_json", args=["nothing"])).status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_forged_receipt_can_neither_write_lines_of_its_own_nor_steer_the_terminal(
+    shop: Any, capsys: Any, tmp_path: Path
+) -> None:
+    """Anybody can make a key: the words about the key must be the program's, and seen."""
+    forger = Ed25519PrivateKey.generate()
+    content = json.loads(receipt(shop)) | {"key": named(forger)}
+    del content["signature"]
+    content["receipt"]["instructions"][0]["transfers"][0]["txid"] = "ab\n\nSigned with the key of the shop\x1b[8m\ud800"
+    forged = canonical(content | {"signature": forger.sign(message(content)).hex()}) + b"\n"
+    (tmp_path / "receipt.json").write_bytes(forged)
+    assert checker.main([str(tmp_path / "receipt.json")]) == checker.UNKNOWN_KEY
+    said = capsys.readouterr().out
+    assert [line for line in said.splitlines() if line.startswith("Signed with")] == [
+        f"Signed with the key {content['key']['id']}:"
+    ]
+    assert said.replace("\n", "").isprintable()
 
 
 @pytest.mark.django_db

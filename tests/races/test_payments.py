@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import transaction
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 from story import Network, ask, books_are_right, cursor, give, kinds, make_customer, make_offer, save_order
 from together import Work, at_once, errors
 
@@ -143,6 +144,15 @@ def test_one_order_never_has_more_live_promises_than_the_limit(network: Network)
     outcomes = at_once([lambda: str(ask(order).pk)] * WORKERS)
     assert errors(outcomes) == {"": 3, "TooManyLive": WORKERS - 3}
     assert PaymentIntent.objects.filter(quote=PaymentIntent.Quote.OPEN).count() == 1
+
+
+def test_one_customer_never_gets_more_addresses_an_hour_by_asking_at_once(network: Network, settings: Settings) -> None:
+    settings.INTENTS_PER_HOUR = 3
+    customer, offer = make_customer(), make_offer()
+    waiting = [save_order(customer, offer) for _ in range(WORKERS)]
+    outcomes = at_once([lambda order=order: str(ask(order).pk) for order in waiting])
+    assert errors(outcomes) == {"": 3, "TooManyMade": WORKERS - 3}
+    assert ReservedAddress.objects.exclude(issued_at=None).count() == 3
 
 
 def test_a_double_click_on_pay_from_balance_takes_the_money_once(network: Network) -> None:
