@@ -71,16 +71,17 @@ class Plan:
     pays: bool
 
 
-def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None:
+def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None, complete: bool = True) -> None:
     """Bring an intent to what its facts say: credit final transfers, pay the order, end the promise, keep the caches.
 
     `derived` is the address that the worker's own key gives for the intent's index. Without it, or if it differs from
-    the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed.
+    the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed,
+    if the network was read `complete`: else it may be in a block that was not read yet.
     """
     with transaction.atomic(durable=True):
         case = case_of(locked_intent(intent_id), now)
         plan = plan_of(case, derived)
-        if any(row.credited and row.status != Status.FINAL for row in case.arrived):
+        if complete and any(row.credited and row.status != Status.FINAL for row in case.arrived):
             for lost in lost_credit(case.intent):
                 reverse(case.intent, lost)
         for credited in (*plan.split, *plan.apart):
