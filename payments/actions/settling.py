@@ -257,11 +257,13 @@ def leave_review(intent: PaymentIntent) -> None:
 
 
 def returned_settlement(case: Case) -> PaymentIntent.Settlement:
-    """Return what a reversed intent becomes once money came back: what it was, if all that it needs did.
+    """Return what a reversed intent becomes once money came back: what it was, if all that it needs did, or all that
+    was gone: a part alone is never all that it needs.
 
     Only one that had paid its order pays it again; the same order may have been paid by another one meanwhile.
     """
-    if sum(fact.amount for fact in case.facts if fact.final) < case.promise.needed:
+    gone = ChainTransfer.objects.filter(intent=case.intent, credited=False, allocations__isnull=False)
+    if sum(fact.amount for fact in case.facts if fact.final) < case.promise.needed and gone.exists():
         return Settlement.REVERSED
     was_settled = Event.objects.filter(kind="intent.settled", thread=subject_of(case.intent.purpose))
     mine = was_settled.filter(subject=subject_of(case.intent)).exists()

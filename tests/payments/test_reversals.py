@@ -11,7 +11,7 @@ from payments.actions import watching
 from payments.models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent
 from payments.networks.base import Cursor
 from payments.queries import ours_among
-from payments.registry import node
+from payments.registry import method, node
 
 Settlement = PaymentIntent.Settlement
 pytestmark = pytest.mark.django_db
@@ -87,4 +87,33 @@ def test_what_is_not_found_yet_is_not_reversed_while_a_reorg_is_half_read(shop: 
     shop.block(4)
     assert [(a.episode, a.live) for a in Allocation.objects.all()] == [(1, True)]
     assert settlements(intent) == [Settlement.SETTLED]
+    books_are_right()
+
+
+def test_a_part_that_comes_back_takes_the_flag_away_although_it_is_less_than_its_promise(shop: Any) -> None:
+    order = shop.order()
+    part = shop.ask(order)
+    shop.network.pay(part, part.amount * 4 // 10)
+    shop.block()
+    shop.end_of(part)
+    shop.block(4)
+    rest = shop.ask(order, "usdt-ethereum")
+    shop.network.pay(rest)
+    shop.block(4)
+    lost = ChainTransfer.objects.get(intent=part)
+    assert settlements(part, rest) == [Settlement.CREDITED, Settlement.SETTLED]
+
+    shop.network.chain.reorg(10, keep=False)
+    shop.block(11)
+    order.refresh_from_db()
+    assert settlements(part, rest) == [Settlement.REVERSED, Settlement.REVERSED]
+    for row in ChainTransfer.objects.order_by("pk"):
+        asset = method(row.method).asset
+        shop.network.chain.pay(
+            row.intent.address.address, row.amount, method=row.method, contract=asset.contract, txid=row.txid
+        )
+        shop.block(4)
+        order.refresh_from_db()
+        assert (order.needs_help_at is None) == (row.pk != lost.pk)
+    assert settlements(part, rest) == [Settlement.CREDITED, Settlement.SETTLED]
     books_are_right()
