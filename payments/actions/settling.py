@@ -18,7 +18,7 @@ from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, Pay
 from ..queries import price_near, tolerance
 from ..registry import Method, has_second_provider
 from ..registry import method as method_by_code
-from ..standing import Fact, Promise, Standing, shares, stand
+from ..standing import FAIR_SHARE, Fact, Promise, Standing, shares, stand, worth
 from .crediting import Credited, allocate, apart_of, priced
 from .holds import renew_hold
 from .intents import locked_intent
@@ -103,12 +103,13 @@ def plan_of(case: Case, derived: str | None) -> Plan:
     apart = apart_of(intent, case.method, case.arrived, case.now) if derived else []
     if (standing.credit or apart) and not address_holds(intent, derived):
         return Plan(postponed(standing), [], [], had_lots, False, False)
+    split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
+    if standing.settle and lacks_promised(case.promise, standing, split):
+        return Plan(postponed(standing), [], apart, had_lots, False, False)
     secured = standing.settle and (had_lots or secure(intent))
     if standing.fair and not secured:
         standing = case.stand(fair_allowed=False)
-    split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
-    if standing.settle and lacks_on_time(case.promise, standing, split):
-        return Plan(postponed(standing), [], apart, had_lots, secured, False)
+        split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
     pays = not standing.settle and intent.order is not None and would_cover(intent.order, intent, split)
     return Plan(standing, split, apart, had_lots, secured or (pays and (had_lots or secure(intent))), pays)
 
@@ -121,10 +122,12 @@ def has_lots(intent: PaymentIntent) -> bool:
     return intent.order is not None and held(intent.order) is not None
 
 
-def lacks_on_time(promise: Promise, standing: Standing, split: Sequence[Credited]) -> bool:
-    """Tell whether on-time money can't be priced yet. Late money without a price never keeps a kept promise waiting."""
-    priced_ids = {credited.transfer.pk for credited in split}
-    return any(fact.id not in priced_ids and fact.known_at <= promise.until for fact in standing.credit)
+def lacks_promised(promise: Promise, standing: Standing, split: Sequence[Credited]) -> bool:
+    """Tell whether what keeps the promise can't be priced yet. An excess without a price never keeps it waiting."""
+    units = standing.locked_before + sum(credited.locked for credited in split)
+    if standing.fair:
+        return worth(promise, units) * FAIR_SHARE[1] < promise.usd_cents * FAIR_SHARE[0]
+    return units < promise.needed
 
 
 def postponed(standing: Standing) -> Standing:
