@@ -236,3 +236,18 @@ def test_case_52_while_the_first_provider_refuses_the_second_one_is_read(shop: A
     shop.block()
     assert paid(order)
     books_are_right()
+
+
+def test_an_order_of_a_customer_in_debt_is_not_settled_by_hand_and_the_operator_is_told_why(shop: Any) -> None:
+    """The adjustment would pay the debt that a reversal left, and not the order."""
+    shop.network.pay(shop.ask(shop.order()))
+    shop.network.settle()
+    shop.network.chain.reorg(4, keep=False)
+    shop.network.mine(8)
+    order = shop.order()
+    with pytest.raises(errors.InDebt):
+        by_hand.settle_by_hand(order.pk, reason="wire", evidence="statement", actor=make_operator())
+    assert not paid(order)
+    assert not HandSettlement.objects.exists()
+    assert not Movement.objects.filter(kind="adjustment").exists()
+    books_are_right()
