@@ -349,7 +349,7 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
         raise RuntimeError(f"transfer {row}: {row.status} → {status} can't be")
     if status not in (Status.INCLUDED, Status.FINAL):
         row.block_height, row.block_hash, row.block_time = None, "", None
-        row.confirmations, row.finalized = 0, False
+        row.confirmations, row.finalized, row.seconded = 0, False, None
     row.status = status
     row.save(
         update_fields=[
@@ -359,6 +359,7 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
             "block_time",
             "confirmations",
             "finalized",
+            "seconded",
             "replaced_by",
         ]
     )

@@ -215,6 +215,24 @@ def test_providers_that_disagree_stand_before_a_person_and_nothing_is_credited(s
     books_are_right()
 
 
+def test_what_the_second_provider_said_is_about_one_block_only(shop: Any) -> None:
+    """Money that was taken back and comes again in another block is confirmed by both again."""
+    shop.network.chain.second_provider("agrees")
+    _, intent = large_order(shop)
+    row = ChainTransfer.objects.get()
+    shop.network.chain.reorg(4, keep=False)
+    shop.block(5)
+    shop.network.chain.second_provider("disagrees")
+    shop.network.chain.pay(intent.address.address, intent.amount, method="eth", txid=row.txid)
+    shop.block(4)
+    assert [(a.episode, a.live) for a in Allocation.objects.all()] == [(1, False)]
+    assert settlement_of(intent) == Settlement.REVERSED
+    shop.network.chain.second_provider("agrees")
+    shop.block()
+    assert settlement_of(intent) == Settlement.SETTLED
+    books_are_right()
+
+
 def test_small_payments_do_not_ask_the_second_provider(shop: Any) -> None:
     shop.network.chain.second_provider("down")
     order = shop.order()
