@@ -1,5 +1,6 @@
 """What people decide: settling by hand, reviewing a transfer. And the second provider, which spares them most of it."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import IntegrityError, transaction
 from story import ask, books_are_right, kinds, make_operator
 
 from balance.models import Movement
+from orders.actions import cancel_order
 from orders.models import Order
 from payments import errors
 from payments.actions import by_hand
@@ -231,6 +233,26 @@ def test_what_the_second_provider_said_is_about_one_block_only(shop: Any) -> Non
     shop.block()
     assert settlement_of(intent) == Settlement.SETTLED
     books_are_right()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_order_whose_money_is_not_to_be_credited_can_be_cancelled(shop: Any, late: bool) -> None:
+    """Nothing is on its way to it any more: the money goes back to its sender."""
+    shop.network.chain.second_provider("disagrees")
+    shop.offer.prices.update(unit_price_cents=200_000)
+    order = shop.order()
+    intent = shop.ask(order)
+    if late:
+        shop.end_of(intent, plus=45)
+        shop.network.price()
+    shop.network.pay(intent)
+    shop.block(4)
+    decide(ReviewItem.objects.get().pk, Outcome.KEPT, reason="no explorer knows it", actor=make_operator())
+    shop.clock.move_to(intent.expires_at + timedelta(hours=1))
+    shop.block()
+    order.refresh_from_db()
+    assert order.payment == Order.Payment.NONE
+    assert cancel_order(order.pk, actor=shop.customer).state == Order.State.CANCELLED
 
 
 def test_small_payments_do_not_ask_the_second_provider(shop: Any) -> None:
