@@ -7,6 +7,10 @@ import pytest
 from django.utils import timezone
 from story import books_are_right, cursor
 
+from catalog.actions import set_stock
+from orders.actions import move_to_balance, release
+from orders.errors import NotReturnable
+from orders.models import Hold
 from payments.actions import watching
 from payments.models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent
 from payments.networks.base import Cursor
@@ -116,4 +120,21 @@ def test_a_part_that_comes_back_takes_the_flag_away_although_it_is_less_than_its
         order.refresh_from_db()
         assert (order.needs_help_at is None) == (row.pk != lost.pk)
     assert settlements(part, rest) == [Settlement.CREDITED, Settlement.SETTLED]
+    books_are_right()
+
+
+def test_the_sum_of_a_waiting_order_whose_money_is_gone_is_not_moved_to_the_balance(shop: Any) -> None:
+    """A person decides about it; what the house had added to a short payment would be a gift."""
+    order = shop.order()
+    intent = shop.ask(order)
+    release(Hold.objects.get(order=order))
+    set_stock(offer=shop.offer, lots=0)
+    shop.network.pay(intent, intent.amount * 996 // 1000)
+    shop.network.settle()
+    shop.network.chain.reorg(4, keep=False)
+    shop.network.mine(8)
+    assert settlements(intent) == [Settlement.REVERSED]
+    with pytest.raises(NotReturnable):
+        move_to_balance(order.pk, actor=shop.customer)
+    assert shop.balance() == 0
     books_are_right()
