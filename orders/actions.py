@@ -314,13 +314,14 @@ def take_stock(order_id: int, *, actor: User) -> bool:
 def move_to_balance(order_id: int, *, actor: User) -> Order:
     """Move the sum of a paid order that waits for stock to its customer's balance (ORD-6); again changes nothing.
 
-    Refused once lots are held for it: then its rental begins.
+    Refused once lots are held for it: then its rental begins. Refused too while the money that paid it is gone again:
+    a person decides about that.
     """
     with transaction.atomic(durable=True):
         order = locked(order_id)
         if order.state == Order.State.RETURNED:
             return order
-        if not waits_for_stock(order) or held(order):
+        if not waits_for_stock(order) or held(order) or order.needs_help_at:
             raise NotReturnable
         credit(
             order.customer,

@@ -112,6 +112,17 @@ class NoGrounds(Refused):
         super().__init__(_("Say why, and what proves it: both are kept with your name."))
 
 
+class InDebt(Refused):
+    def __init__(self, available: str, needed: str) -> None:
+        super().__init__(
+            _(
+                "The customer's balance is below zero: a payment was taken back. With this adjustment %(available)s "
+                "would be there, and the order costs %(needed)s. Settle the debt first."
+            )
+            % {"available": available, "needed": needed}
+        )
+
+
 class SamePerson(Refused):
     def __init__(self) -> None:
         super().__init__(_("You proposed this yourself: above this sum a second person must agree."))

@@ -311,7 +311,8 @@ def held_addresses(network: str) -> list[Held]:
 
 def due_intents(network: str, now: datetime, news: Collection[uuid.UUID] | None) -> list[PaymentIntent]:
     """Return the intents of a network that may have to move, with their addresses: those past their time, those with
-    money that waits for credit or whose credit is gone, and those that still speak of a transfer which was dropped.
+    money that waits for credit or whose credit is gone, and those that still speak of a transfer which was dropped or
+    is not to be credited.
 
     Nothing moves an intent while its transfers wait to be final, unless it is told something new: of these only the
     ones in `news` are returned, or all of them if that is none. Else each pass would cost as much as all that waits.
@@ -320,7 +321,8 @@ def due_intents(network: str, now: datetime, news: Collection[uuid.UUID] | None)
     """
     work = ChainTransfer.objects.filter(network=network, credited=False, dust=False).exclude(method="")
     old = Q(status__in=ChainTransfer.GONE, first_seen_at__lt=now - timedelta(days=2))
-    decided = Q(verdict=ChainTransfer.Verdict.KEEP) & ~Q(intent__settlement=PaymentIntent.Settlement.REVIEW)
+    spoken_of = Q(intent__settlement=PaymentIntent.Settlement.REVIEW) | Q(intent__order__payment=Order.Payment.SEEN)
+    decided = Q(verdict=ChainTransfer.Verdict.KEEP) & ~spoken_of
     if news is not None:
         work = work.exclude(status__in=(Status.SEEN, Status.INCLUDED), intent__settlement__in=WAITING)
     rows = list(work.exclude(old).exclude(decided).select_related("intent__order"))

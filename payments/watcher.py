@@ -30,7 +30,7 @@ def watch(network: str) -> bool:
     cursor = watching.claim(network)
     if cursor is None:
         if NetworkCursor.objects.filter(pk=network, state=NetworkCursor.State.STOPPED).exists():
-            advance_all(network, None, None)
+            advance_all(network, None, None, complete=False)
         return False
     try:
         node = node_of(network)
@@ -38,7 +38,7 @@ def watch(network: str) -> bool:
         if found is None:
             return False
         news = found.news if watching.last_pass_ended(cursor) else None
-        advanced = advance_all(network, node, news)
+        advanced = advance_all(network, node, news, complete=found.complete)
         if found.complete:
             watching.end_pass(network, cursor.turn, advanced=advanced)
         return found.complete
@@ -156,14 +156,15 @@ def key_of(row: ChainTransfer) -> Key:
     return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None, spends)
 
 
-def advance_all(network: str, node: Node | None, news: set[uuid.UUID] | None) -> bool:
+def advance_all(network: str, node: Node | None, news: set[uuid.UUID] | None, *, complete: bool) -> bool:
     """Advance what may have to move: of those that only wait for their transfers to be final, these `news`, or all if
-    that is none. One that fails does not keep the others waiting; then the answer is False."""
+    that is none. One that fails does not keep the others waiting; then the answer is False. `complete`: the network was
+    read to its end just now."""
     failed = False
     for intent in queries.due_intents(network, timezone.now(), news):
         try:
             derived = node.destination(intent.address.index) if node else None
-            advance(intent.pk, now=timezone.now(), derived=derived)
+            advance(intent.pk, now=timezone.now(), derived=derived, complete=complete)
         except Exception:
             failed = True
             log.exception("intent %s could not be advanced", intent.pk)

@@ -5,9 +5,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from balance.actions import account_of, credit
+from balance.actions import Overdrawn, account_of, credit
 from balance.models import House, Movement
 from events.actions import record
+from money.usd import localised
 from orders.actions import capture, locked, secure_lots
 from orders.models import Order
 
@@ -77,7 +78,8 @@ def locked_settlement(settlement_id: int) -> tuple[HandSettlement, Order]:
 
 
 def carry_out(settlement: HandSettlement, order: Order, *, actor: User) -> None:
-    """Credit what is missing by now and capture the order: stock is locked before the account."""
+    """Credit what is missing by now and capture the order: stock is locked before the account. InDebt if a debt would
+    swallow the adjustment; then nothing moved."""
     secured = secure_lots(order)
     account_of(order.customer)
     settlement.usd_cents = max(rest_cents(order), 0)  # money may have arrived since it was proposed
@@ -91,7 +93,10 @@ def carry_out(settlement: HandSettlement, order: Order, *, actor: User) -> None:
             actor=actor,
             reason=settlement.reason,
         )
-    capture(order, secured=secured, actor=actor, source=f"hand:{settlement.pk}")
+    try:
+        capture(order, secured=secured, actor=actor, source=f"hand:{settlement.pk}")
+    except Overdrawn as short:  # a debt that a reversal left took the adjustment
+        raise errors.InDebt(localised(short.available_cents), localised(short.needed_cents)) from short
     settlement.state, settlement.decided_at = State.DONE, timezone.now()
     settlement.save(update_fields=["state", "decided_at", "second", "usd_cents"])
     record(

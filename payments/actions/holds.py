@@ -45,7 +45,8 @@ def renew_hold(
 
 
 def first_seen_at(order: Order) -> datetime | None:
-    """Return when the oldest transfer for this order that is not credited yet was first seen."""
+    """Return when the oldest transfer for this order that is not credited yet, and is to be, was first seen."""
     rows = ChainTransfer.objects.filter(intent__order=order, credited=False)
+    rows = rows.exclude(verdict=ChainTransfer.Verdict.KEEP)
     oldest = rows.known().that_count().order_by("first_seen_at").first()
     return oldest.first_seen_at if oldest else None

@@ -18,7 +18,7 @@ from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, Pay
 from ..queries import price_near, tolerance
 from ..registry import Method, has_second_provider
 from ..registry import method as method_by_code
-from ..standing import Fact, Promise, Standing, shares, stand
+from ..standing import FAIR_SHARE, Fact, Promise, Standing, shares, stand, worth
 from .crediting import Credited, allocate, apart_of, priced
 from .holds import renew_hold
 from .intents import locked_intent
@@ -71,16 +71,17 @@ class Plan:
     pays: bool
 
 
-def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None) -> None:
+def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None, complete: bool = True) -> None:
     """Bring an intent to what its facts say: credit final transfers, pay the order, end the promise, keep the caches.
 
     `derived` is the address that the worker's own key gives for the intent's index. Without it, or if it differs from
-    the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed.
+    the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed,
+    if the network was read `complete`: else it may be in a block that was not read yet.
     """
     with transaction.atomic(durable=True):
         case = case_of(locked_intent(intent_id), now)
         plan = plan_of(case, derived)
-        if any(row.credited and row.status != Status.FINAL for row in case.arrived):
+        if complete and any(row.credited and row.status != Status.FINAL for row in case.arrived):
             for lost in lost_credit(case.intent):
                 reverse(case.intent, lost)
         for credited in (*plan.split, *plan.apart):
@@ -102,12 +103,13 @@ def plan_of(case: Case, derived: str | None) -> Plan:
     apart = apart_of(intent, case.method, case.arrived, case.now) if derived else []
     if (standing.credit or apart) and not address_holds(intent, derived):
         return Plan(postponed(standing), [], [], had_lots, False, False)
+    split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
+    if standing.settle and lacks_promised(case.promise, standing, split):
+        return Plan(postponed(standing), [], apart, had_lots, False, False)
     secured = standing.settle and (had_lots or secure(intent))
     if standing.fair and not secured:
         standing = case.stand(fair_allowed=False)
-    split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
-    if standing.settle and lacks_on_time(case.promise, standing, split):
-        return Plan(postponed(standing), [], apart, had_lots, secured, False)
+        split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
     pays = not standing.settle and intent.order is not None and would_cover(intent.order, intent, split)
     return Plan(standing, split, apart, had_lots, secured or (pays and (had_lots or secure(intent))), pays)
 
@@ -120,10 +122,12 @@ def has_lots(intent: PaymentIntent) -> bool:
     return intent.order is not None and held(intent.order) is not None
 
 
-def lacks_on_time(promise: Promise, standing: Standing, split: Sequence[Credited]) -> bool:
-    """Tell whether on-time money can't be priced yet. Late money without a price never keeps a kept promise waiting."""
-    priced_ids = {credited.transfer.pk for credited in split}
-    return any(fact.id not in priced_ids and fact.known_at <= promise.until for fact in standing.credit)
+def lacks_promised(promise: Promise, standing: Standing, split: Sequence[Credited]) -> bool:
+    """Tell whether what keeps the promise can't be priced yet. An excess without a price never keeps it waiting."""
+    units = standing.locked_before + sum(credited.locked for credited in split)
+    if standing.fair:
+        return worth(promise, units) * FAIR_SHARE[1] < promise.usd_cents * FAIR_SHARE[0]
+    return units < promise.needed
 
 
 def postponed(standing: Standing) -> Standing:
@@ -256,11 +260,13 @@ def leave_review(intent: PaymentIntent) -> None:
 
 
 def returned_settlement(case: Case) -> PaymentIntent.Settlement:
-    """Return what a reversed intent becomes once money came back: what it was, if all that it needs did.
+    """Return what a reversed intent becomes once money came back: what it was, if all that it needs did, or all that
+    was gone: a part alone is never all that it needs.
 
     Only one that had paid its order pays it again; the same order may have been paid by another one meanwhile.
     """
-    if sum(fact.amount for fact in case.facts if fact.final) < case.promise.needed:
+    gone = ChainTransfer.objects.filter(intent=case.intent, credited=False, allocations__isnull=False)
+    if sum(fact.amount for fact in case.facts if fact.final) < case.promise.needed and gone.exists():
         return Settlement.REVERSED
     was_settled = Event.objects.filter(kind="intent.settled", thread=subject_of(case.intent.purpose))
     mine = was_settled.filter(subject=subject_of(case.intent)).exists()

@@ -284,7 +284,7 @@ def is_dust_for(intent: PaymentIntent, found: Transfer) -> bool:
 
 def replace_rivals(row: ChainTransfer, spends: Sequence[str]) -> None:
     """Note what a transaction spends. What spends the same is what it replaces: a raised fee inherits the first sight,
-    so that nobody pays late because they paid more."""
+    so that nobody pays late because they paid more. A raised amount does not: a cent in time would keep a price."""
     if not spends:
         return
     SpentOutput.objects.bulk_create(SpentOutput(transfer=row, network=row.network, output=output) for output in spends)
@@ -294,13 +294,20 @@ def replace_rivals(row: ChainTransfer, spends: Sequence[str]) -> None:
         intent=row.intent_id,
         status__in=(Status.SEEN, *ChainTransfer.GONE),
     ).exclude(txid=row.txid)
+    paid = paid_by(row)
     for rival in rivals.distinct().order_by("pk"):
         if rival.status == Status.SEEN:
             rival.replaced_by = row.txid
             change(rival, Status.REPLACED, "transfer.replaced")
-        if rival.first_seen_at < row.first_seen_at:
+        if rival.first_seen_at < row.first_seen_at and paid <= paid_by(rival):
             row.first_seen_at = rival.first_seen_at
             row.save(update_fields=["first_seen_at"])
+
+
+def paid_by(row: ChainTransfer) -> int:
+    """Return what the whole transaction of a transfer pays to its intent, as far as it is stored."""
+    rows = ChainTransfer.objects.filter(network=row.network, txid=row.txid, intent=row.intent_id, method=row.method)
+    return sum(rows.values_list("amount", flat=True))
 
 
 def correct(row: ChainTransfer, found: Transfer) -> None:
@@ -342,7 +349,7 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
         raise RuntimeError(f"transfer {row}: {row.status} → {status} can't be")
     if status not in (Status.INCLUDED, Status.FINAL):
         row.block_height, row.block_hash, row.block_time = None, "", None
-        row.confirmations, row.finalized = 0, False
+        row.confirmations, row.finalized, row.seconded = 0, False, None
     row.status = status
     row.save(
         update_fields=[
@@ -352,6 +359,7 @@ def change(row: ChainTransfer, status: ChainTransfer.Status, kind: str) -> None:
             "block_time",
             "confirmations",
             "finalized",
+            "seconded",
             "replaced_by",
         ]
     )

@@ -253,7 +253,7 @@ def paid_and_judged(intent: PaymentIntent, amount: int | None = None, *, at: dat
 def find() -> None:
     """Let a watcher write what the chain says and stop before anybody judges it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watcher, "advance_all", lambda *_: None)
+        patch.setattr(watcher, "advance_all", lambda *_, **__: None)
         assert Network().watch()
 
 

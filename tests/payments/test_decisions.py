@@ -1,5 +1,6 @@
 """What people decide: settling by hand, reviewing a transfer. And the second provider, which spares them most of it."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import IntegrityError, transaction
 from story import ask, books_are_right, kinds, make_operator
 
 from balance.models import Movement
+from orders.actions import cancel_order
 from orders.models import Order
 from payments import errors
 from payments.actions import by_hand
@@ -215,6 +217,44 @@ def test_providers_that_disagree_stand_before_a_person_and_nothing_is_credited(s
     books_are_right()
 
 
+def test_what_the_second_provider_said_is_about_one_block_only(shop: Any) -> None:
+    """Money that was taken back and comes again in another block is confirmed by both again."""
+    shop.network.chain.second_provider("agrees")
+    _, intent = large_order(shop)
+    row = ChainTransfer.objects.get()
+    shop.network.chain.reorg(4, keep=False)
+    shop.block(5)
+    shop.network.chain.second_provider("disagrees")
+    shop.network.chain.pay(intent.address.address, intent.amount, method="eth", txid=row.txid)
+    shop.block(4)
+    assert [(a.episode, a.live) for a in Allocation.objects.all()] == [(1, False)]
+    assert settlement_of(intent) == Settlement.REVERSED
+    shop.network.chain.second_provider("agrees")
+    shop.block()
+    assert settlement_of(intent) == Settlement.SETTLED
+    books_are_right()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_order_whose_money_is_not_to_be_credited_can_be_cancelled(shop: Any, late: bool) -> None:
+    """Nothing is on its way to it any more: the money goes back to its sender."""
+    shop.network.chain.second_provider("disagrees")
+    shop.offer.prices.update(unit_price_cents=200_000)
+    order = shop.order()
+    intent = shop.ask(order)
+    if late:
+        shop.end_of(intent, plus=45)
+        shop.network.price()
+    shop.network.pay(intent)
+    shop.block(4)
+    decide(ReviewItem.objects.get().pk, Outcome.KEPT, reason="no explorer knows it", actor=make_operator())
+    shop.clock.move_to(intent.expires_at + timedelta(hours=1))
+    shop.block()
+    order.refresh_from_db()
+    assert order.payment == Order.Payment.NONE
+    assert cancel_order(order.pk, actor=shop.customer).state == Order.State.CANCELLED
+
+
 def test_small_payments_do_not_ask_the_second_provider(shop: Any) -> None:
     shop.network.chain.second_provider("down")
     order = shop.order()
@@ -235,4 +275,19 @@ def test_case_52_while_the_first_provider_refuses_the_second_one_is_read(shop: A
     shop.network.chain.second_provider("agrees")
     shop.block()
     assert paid(order)
+    books_are_right()
+
+
+def test_an_order_of_a_customer_in_debt_is_not_settled_by_hand_and_the_operator_is_told_why(shop: Any) -> None:
+    """The adjustment would pay the debt that a reversal left, and not the order."""
+    shop.network.pay(shop.ask(shop.order()))
+    shop.network.settle()
+    shop.network.chain.reorg(4, keep=False)
+    shop.network.mine(8)
+    order = shop.order()
+    with pytest.raises(errors.InDebt):
+        by_hand.settle_by_hand(order.pk, reason="wire", evidence="statement", actor=make_operator())
+    assert not paid(order)
+    assert not HandSettlement.objects.exists()
+    assert not Movement.objects.filter(kind="adjustment").exists()
     books_are_right()

@@ -6,7 +6,8 @@ import pytest
 from story import books_are_right, kinds
 
 from balance.models import House, Movement
-from orders.models import Order
+from orders.actions import release
+from orders.models import Hold, Order
 from payments.models import Allocation, ChainTransfer, PaymentIntent
 
 Quote, Funding, Settlement = PaymentIntent.Quote, PaymentIntent.Funding, PaymentIntent.Settlement
@@ -208,6 +209,39 @@ def test_a_price_that_is_missing_for_an_excess_does_not_keep_the_promise_waiting
     shop.network.price()
     shop.network.watch()
     assert 9_900 <= shop.balance() <= 10_200
+    books_are_right()
+
+
+def test_a_price_that_is_missing_for_an_excess_in_time_does_not_keep_the_promise_waiting(shop: Any) -> None:
+    order = shop.order()
+    intent = shop.ask(order)
+    shop.wait(8)
+    shop.network.pay(intent)
+    shop.network.pay(intent)  # a tenth is promised too, the rest has no price
+    shop.block(3)
+    assert state(intent)[2] == Settlement.SETTLED
+    assert order_state(order) == ("settled", "paid")
+    assert shop.balance() == 0
+    shop.network.price()
+    shop.network.watch()
+    assert 9_900 <= shop.balance() <= 10_100
+    books_are_right()
+
+
+def test_money_that_waits_for_a_price_takes_no_lots_meanwhile(shop: Any) -> None:
+    """Lots that are taken to pay an order have no end: they must not be taken before it is paid."""
+    order = shop.order()
+    intent = shop.ask(order)
+    release(Hold.objects.get(order=order))
+    shop.wait(8)
+    shop.network.pay(intent, 2 * intent.amount)
+    shop.block(3)
+    assert order_state(order) == ("open", "seen")
+    assert shop.free() == 10
+    shop.network.price()
+    shop.network.watch()
+    assert order_state(order) == ("settled", "paid")
+    assert shop.free() == 9
     books_are_right()
 
 

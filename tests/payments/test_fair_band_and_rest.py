@@ -253,3 +253,19 @@ def test_case_99_lots_are_free_once_no_instructions_can_pay_the_order_and_late_m
     assert shop.balance() > 0
     assert shop.free() == 0
     books_are_right()
+
+
+def test_a_first_sight_is_inherited_by_a_raised_fee_and_not_by_a_raised_amount(shop: Any) -> None:
+    """Else a hundredth in time would keep the old price open until the market has fallen far enough."""
+    order = shop.order()
+    intent = shop.ask(order)
+    txid = shop.network.pay(intent, intent.amount // 100)
+    shop.network.watch()
+    shop.wait(6 * 60)
+    shop.network.price({"ETH": "1500"})
+    shop.network.chain.replace(txid, intent.address.address, intent.amount, method="eth")
+    shop.block(4)
+    assert not paid(order)
+    assert state(intent) == (Quote.EXPIRED, Settlement.CREDITED, True)
+    assert shop.balance() == intent.amount * 1500 * 100 // 10**18
+    books_are_right()

@@ -95,7 +95,7 @@ def test_without_the_lock_on_the_order_the_unique_keys_still_credit_a_transfer_o
     network.pay(intent)
     network.chain.mine(4)
     with monkeypatch.context() as patch:
-        patch.setattr(watcher, "advance_all", lambda *_: None)
+        patch.setattr(watcher, "advance_all", lambda *_, **__: None)
         network.watch()
     all_have_looked = threading.Barrier(8)
 

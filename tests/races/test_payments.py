@@ -55,7 +55,7 @@ def paid_and_mined(network: Network, *, lots: int = 1) -> tuple[Order, PaymentIn
 def find(network: Network) -> None:
     """Let a watcher write what the chain says and stop before anybody judges it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watcher, "advance_all", lambda *_: None)
+        patch.setattr(watcher, "advance_all", lambda *_, **__: None)
         assert network.watch()
 
 
