@@ -129,7 +129,7 @@ def fake() -> FakeNode:
 def node(httpserver: HTTPServer, fake: FakeNode) -> EthereumNode:
     httpserver.expect_request("/v3/secret").respond_with_handler(fake.handle)
     family = Ethereum(chain_id=1, usdt_contract=USDT)
-    return EthereumNode(family, httpserver.url_for("/v3/secret").replace("//", "//user:password@"), XPUB, timeout=1)
+    return EthereumNode(family, httpserver.url_for("/v3/secret").replace("//", "//user:password@"), XPUB, timeout=8)
 
 
 def ours(addresses: Any) -> set[str]:
@@ -223,7 +223,7 @@ def drip(server: socket.socket) -> None:
 def test_an_answer_that_is_cut_off(httpserver: HTTPServer) -> None:
     headers = {"Content-Length": "1000"}
     httpserver.expect_request("/").respond_with_response(Response('{"jsonrpc"', headers=headers))
-    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=1)
+    node = EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for("/"), XPUB, timeout=8)
     with pytest.raises(Unavailable):
         node.head()
 
@@ -542,7 +542,7 @@ class TracingNode(FakeNode):
 def tracing(httpserver: HTTPServer) -> tuple[EthereumNode, TracingNode]:
     fake, path = TracingNode(), f"/{secrets.token_hex(8)}"  # what a node offers is remembered by its address
     httpserver.expect_request(path).respond_with_handler(fake.handle)
-    return EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for(path), XPUB, timeout=1), fake
+    return EthereumNode(Ethereum(chain_id=1, usdt_contract=USDT), httpserver.url_for(path), XPUB, timeout=8), fake
 
 
 def test_only_calls_that_move_something_count(tracing: tuple[EthereumNode, TracingNode]) -> None:

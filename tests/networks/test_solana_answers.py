@@ -60,7 +60,7 @@ def peer() -> Iterator[SpoiledPeer]:
 @pytest.fixture
 def node(peer: SpoiledPeer) -> SolanaNode:
     url = peer.url.replace("//", "//user:password@") + "/v3/secret"
-    return SolanaNode(Solana(cluster="local"), url, KEY, timeout=1)
+    return SolanaNode(Solana(cluster="local"), url, KEY, timeout=8)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def payment(peer: SpoiledPeer, node: SolanaNode) -> Key:
     return Key(txid, "account:1", node.destination(0), SOL)
 
 
-def on(url: str, timeout: float = 1) -> SolanaNode:
+def on(url: str, timeout: float = 8) -> SolanaNode:
     return SolanaNode(Solana(cluster="local"), url, KEY, timeout)
 
 

@@ -139,7 +139,7 @@ def test_a_node_that_sends_a_byte_now_and_then(httpserver: HTTPServer, status: i
 def test_an_answer_that_is_cut_off(httpserver: HTTPServer) -> None:
     headers = {"Content-Length": "1000"}
     httpserver.expect_request(EVERY_PATH).respond_with_response(Response('{"block', headers=headers))
-    node = TronNode(Tron(usdt_contract=USDT), httpserver.url_for(""), XPUB, timeout=1)
+    node = TronNode(Tron(usdt_contract=USDT), httpserver.url_for(""), XPUB, timeout=8)
     with pytest.raises(Unavailable):
         node.head()
 

@@ -138,7 +138,7 @@ def fake() -> FakeCore:
 def node(httpserver: HTTPServer, fake: FakeCore) -> UtxoNode:
     httpserver.expect_request("/").respond_with_handler(fake.handle)
     url = httpserver.url_for("/").replace("//", "//user:password@", 1)
-    made = UtxoNode(bitcoin(), url, ZPUB, timeout=1)
+    made = UtxoNode(bitcoin(), url, ZPUB, timeout=8)
     made.memory.keep([], [], [])  # one port serves one test after another
     made.memory.searched.clear()
     return made
@@ -578,7 +578,7 @@ def server() -> FakeEsplora:
 @pytest.fixture
 def reader(httpserver: HTTPServer, server: FakeEsplora) -> UtxoNode:
     httpserver.expect_request(ANY).respond_with_handler(server.handle)
-    made = UtxoNode(bitcoin(), f"esplora+{httpserver.url_for('/api')}", ZPUB, timeout=1)
+    made = UtxoNode(bitcoin(), f"esplora+{httpserver.url_for('/api')}", ZPUB, timeout=8)
     made.memory.keep([], [], [])
     return made
 
