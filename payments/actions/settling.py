@@ -12,6 +12,7 @@ from django.db.models import Q
 from events.actions import record, subject_of
 from events.models import Event
 from orders.actions import held, help_given, secure_lots
+from orders.models import Hold
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
@@ -60,15 +61,19 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What `advance` is about to do. `secured`: the order's lots are held now; `pays`: this credit may pay the order
-    although it keeps no promise of its own."""
+    """What `advance` is about to do. `hold`: what held the order's lots before; `secured`: they are held now; `pays`:
+    this credit may pay the order although it keeps no promise of its own."""
 
     standing: Standing
     split: Sequence[Credited]
     apart: Sequence[Credited]
-    had_lots: bool
+    hold: Hold | None
     secured: bool
     pays: bool
+
+    @property
+    def had_lots(self) -> bool:
+        return self.hold is not None
 
 
 def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None, complete: bool = True) -> None:
@@ -94,32 +99,33 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None, complet
             leave_review(case.intent)
         keep_caches(case, plan.standing)
         if case.intent.order:
-            renew_hold(case.intent.order, now=now)
+            renew_hold(case.intent.order, now=now, hold=plan.hold)
 
 
 def plan_of(case: Case, derived: str | None) -> Plan:
     """Decide everything, and lock stock, before the first write to an account: that is the order of locks."""
-    intent, had_lots, standing = case.intent, has_lots(case.intent), case.stand()
+    intent, hold, standing = case.intent, hold_of(case.intent), case.stand()
     apart = apart_of(intent, case.method, case.arrived, case.now) if derived else []
     if (standing.credit or apart) and not address_holds(intent, derived):
-        return Plan(postponed(standing), [], [], had_lots, False, False)
+        return Plan(postponed(standing), [], [], hold, False, False)
     split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
     if standing.settle and lacks_promised(case.promise, standing, split):
-        return Plan(postponed(standing), [], apart, had_lots, False, False)
-    secured = standing.settle and (had_lots or secure(intent))
+        return Plan(postponed(standing), [], apart, hold, False, False)
+    secured = standing.settle and (hold is not None or secure(intent))
     if standing.fair and not secured:
         standing = case.stand(fair_allowed=False)
         split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
     pays = not standing.settle and intent.order is not None and would_cover(intent.order, intent, split)
-    return Plan(standing, split, apart, had_lots, secured or (pays and (had_lots or secure(intent))), pays)
+    return Plan(standing, split, apart, hold, secured or (pays and (hold is not None or secure(intent))), pays)
 
 
 def secure(intent: PaymentIntent) -> bool:
     return intent.order is None or secure_lots(intent.order)
 
 
-def has_lots(intent: PaymentIntent) -> bool:
-    return intent.order is not None and held(intent.order) is not None
+def hold_of(intent: PaymentIntent) -> Hold | None:
+    """Return the live hold of an intent's order, locked."""
+    return held(intent.order) if intent.order else None
 
 
 def lacks_promised(promise: Promise, standing: Standing, split: Sequence[Credited]) -> bool:

@@ -86,7 +86,8 @@ def record_batch(network: str, turn: int, batch: Batch) -> set[uuid.UUID]:
         now = timezone.now()
         slack = slack_of(cursor, now)
         changed = rewind(network, batch.rewound_to) if batch.rewound_to is not None else []
-        changed += [row for transfer in batch.transfers if (row := store(network, transfer, slack))]
+        known = known_of(network, batch.transfers)
+        changed += [row for transfer in batch.transfers if (row := store(network, transfer, slack, known))]
         keep_held(network, batch.held, now)
         cursor.genesis = batch.cursor.genesis
         cursor.recent = [list(block) for block in batch.cursor.recent]
@@ -156,10 +157,23 @@ def alarm_about_final(row: ChainTransfer, height: int) -> None:
     )
 
 
-def store(network: str, found: Transfer, slack: int = 0) -> ChainTransfer | None:
+Known = set[tuple[str, str]]
+"""Transaction and position of stored transfers."""
+
+
+def known_of(network: str, found: Sequence[Transfer]) -> Known:
+    """Return which of these transfers are stored already. One query."""
+    rows = ChainTransfer.objects.filter(network=network, txid__in={one.txid for one in found})
+    return set(rows.values_list("txid", "position")) if found else set()
+
+
+def store(network: str, found: Transfer, slack: int = 0, known: Known | None = None) -> ChainTransfer | None:
     """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are. Return
-    it if it is new or became different."""
-    row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
+    it if it is new or became different. `known`: those of its batch that were stored
+    before; none: not known."""
+    key, row = (found.txid, found.position), None
+    if known is None or key in known:
+        row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
         return insert(network, found, slack)
     corrected = not same_transfer(row, found)

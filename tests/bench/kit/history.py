@@ -4,7 +4,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 
 from balance.models import Movement
-from events.models import Event
+from events.models import Delivery, Event
 from orders.models import Hold, Order
 from payments.models import Allocation, ChainTransfer, PaymentIntent, ReservedAddress
 from provisioning.models import Rental
@@ -32,6 +32,8 @@ def fill(count: int) -> None:
         insert(count, Allocation, allocation.pk, id=number, transfer_id=number, intent_id=intent, movement_id=movement)
         for place, event in enumerate(Event.objects.filter(thread=f"order:{order.pk}")[:EVENTS]):
             insert(count, Event, event.pk, id=f"{BASE} + {EVENTS} * n + {place}", thread=f"'order:' || ({number})")
+        delivery = Delivery.objects.get(event__thread=f"order:{order.pk}", event__kind="order.settled")
+        insert(count, Delivery, delivery.pk, id=number, event_id=f"{BASE} + {EVENTS} * n")
     know_sizes()
 
 
