@@ -84,7 +84,7 @@ def test_a_token_of_the_same_name_pays_nothing(case: str, tron_shop: Any) -> Non
     tron_shop.settle()
     transfer = ChainTransfer.objects.get()
     assert (transfer.method, transfer.contract) == ("", lookalike)
-    assert ReviewItem.objects.get().reason == ReviewItem.Reason.ASSET
+    assert ReviewItem.objects.get().reason == ReviewItem.Reason.TOKEN
     tron_shop.is_unpaid()
 
 

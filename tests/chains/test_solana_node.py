@@ -384,7 +384,7 @@ def test_another_block_where_a_final_one_was_is_told(watch: Watch, solana_chain:
 
 
 def test_a_node_of_another_cluster_than_configured_is_refused(solana: Any) -> None:
-    node = type(solana)(Solana(cluster="mainnet"), solana.rpc._url, str(OPERATOR.pubkey()))
+    node = type(solana)(Solana(cluster="mainnet"), solana.rpc.http.url, str(OPERATOR.pubkey()))
     for verb in (node.genesis, node.check, lambda: node.scan(Cursor(""), set)):
         with pytest.raises(ForeignChain, match="not on Solana's mainnet"):
             verb()
