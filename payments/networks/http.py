@@ -22,6 +22,8 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from .base import BadAnswer, Unavailable
 
 CHUNK = 1 << 18
+LIMITED = "it limits how often we may ask"
+WHY = {401: "it wants other credentials", 403: "it refuses us", 418: LIMITED, 429: LIMITED}
 GRACE = 1.1  # a node that is silent is told from one that drips: the socket's own deadline comes first
 LARGEST_ANSWER = 1 << 28  # 256 MiB: a block is far smaller, a broken node must not fill the memory
 
@@ -92,16 +94,27 @@ class HttpStatus(Unavailable):
 
 
 class Http:
-    """Talks to one node. `node` names it in messages.
+    """Talks to one node, or to another public source that `who` names. `node` names it in messages.
 
     Messages name host and port only: the rest of a URL often holds a key.
     """
 
-    def __init__(self, name: str, url: str, timeout: float = 10.0, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        timeout: float = 10.0,
+        headers: Mapping[str, str] | None = None,
+        *,
+        who: str = "",
+        largest: int = LARGEST_ANSWER,
+    ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("The address of a node begins with http:// or https:// and names a host.")
-        self.node = f"The {name} node at {parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        self.node = who or f"The {name} node at {parts.hostname}:{port}"
+        self.largest = largest
         self.timeout = timeout
         self.url = url
         self._session = timed_session()
@@ -157,10 +170,9 @@ class Http:
             body += chunk
             if time.monotonic() > deadline:
                 raise Unavailable(f"{self.node} did not answer within {self.timeout:g} seconds.")
-            if len(body) > LARGEST_ANSWER:
-                raise BadAnswer(f"{self.node} sent more than {LARGEST_ANSWER >> 20} MiB.")
+            if len(body) > self.largest:
+                raise BadAnswer(f"{self.node} sent more than {self.largest >> 20} MiB.")
         return bytes(body)
 
     def _refusal(self, status: int) -> str:
-        why = {401: "it wants other credentials", 403: "it refuses us", 429: "it limits how often we may ask"}
-        return f"{self.node} answered with HTTP status {status}" + (f": {why[status]}." if status in why else ".")
+        return f"{self.node} answered with HTTP status {status}" + (f": {WHY[status]}." if status in WHY else ".")
