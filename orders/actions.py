@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
@@ -17,7 +17,6 @@ from catalog.actions import give_back_lots, take_lots
 from catalog.models import Offer, Price
 from events.actions import record
 
-from . import numbers
 from .choice import Choice, Contact
 from .errors import (
     AccountClosed,
@@ -30,6 +29,7 @@ from .errors import (
     PriceChanged,
 )
 from .models import Environment, Hold, Order
+from .numbering import insert_with_fresh_number
 
 ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", _("Notebook"), _("Inference"), "Blender", _("Other"))
 
@@ -117,22 +117,6 @@ def refuse_too_many_held(order: Order) -> None:
         already = holds.aggregate(total=Sum("lots"))["total"] or 0
         if already + order.lots > settings.HELD_LOTS_LIMIT:
             raise HeldTooMuch(settings.HELD_LOTS_LIMIT)
-
-
-def insert_with_fresh_number(order: Order) -> None:
-    """Insert with a number that nobody has; 35 random bits clash about never, but then another is drawn."""
-    for _attempt in range(5):
-        order.symbols = numbers.draw()
-        if Order.objects.filter(symbols=order.symbols).exists():
-            continue
-        try:
-            with transaction.atomic():
-                order.save(force_insert=True)
-            return
-        except IntegrityError:
-            if not Order.objects.filter(symbols=order.symbols).exists():
-                raise
-    raise RuntimeError("no free order number was found")
 
 
 def hold_lots(order: Order, *, until: datetime | None, new: bool = False) -> Hold | None:

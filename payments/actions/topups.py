@@ -3,11 +3,11 @@
 import uuid
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from accounts.models import User
 from events.actions import record
-from orders import numbers
+from orders.numbering import insert_with_fresh_number
 
 from .. import errors
 from ..models import TopUp
@@ -22,19 +22,7 @@ def make_topup(customer: User, amount_cents: int, *, form_key: uuid.UUID) -> Top
         existing = TopUp.objects.filter(customer=customer, form_key=form_key).first()
         if existing:
             return existing
-        topup = insert_with_fresh_number(TopUp(customer=customer, amount_cents=amount_cents, form_key=form_key))
+        topup = TopUp(customer=customer, amount_cents=amount_cents, form_key=form_key)
+        insert_with_fresh_number(topup)
         record("topup.made", subject=topup, actor=customer, amount_cents=amount_cents)
         return topup
-
-
-def insert_with_fresh_number(topup: TopUp) -> TopUp:
-    for _attempt in range(5):
-        topup.symbols = numbers.draw()
-        try:
-            with transaction.atomic():
-                topup.save(force_insert=True)
-            return topup
-        except IntegrityError:
-            if not TopUp.objects.filter(symbols=topup.symbols).exists():
-                raise
-    raise RuntimeError("no free top-up number was found")
