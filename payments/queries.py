@@ -17,6 +17,7 @@ from money.usd import localised
 from orders import numbers
 from orders.errors import Refused
 from orders.models import Order
+from orders.queries import own_order
 
 from . import errors, quotes
 from .doctor import Stored
@@ -256,6 +257,14 @@ def own_topup(customer: User, number: str) -> TopUp:
         raise Http404("no such top-up")
     topup.customer = customer  # no query for whom we know
     return topup
+
+
+def own_purpose(customer: User, number: str) -> Purpose:
+    """Return the customer's order or top-up with this number; 404 for a wrong one and for anybody else's."""
+    try:
+        return own_order(customer, number)
+    except Http404:
+        return own_topup(customer, number)
 
 
 def can_be_valued(transfer: ChainTransfer) -> bool:

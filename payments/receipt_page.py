@@ -3,16 +3,14 @@
 from typing import cast
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from accounts.models import User
 from orders.models import Order
-from orders.queries import own_order
 
-from .models import Purpose
-from .queries import own_topup
+from .queries import own_purpose
 from .receipts import receipt_of
 
 
@@ -32,11 +30,3 @@ def receipt(request: HttpRequest, number: str) -> HttpResponse:
         "nav_area": "orders" if is_order else "balance",
     }
     return render(request, "payments/receipt.html", context)
-
-
-def own_purpose(customer: User, number: str) -> Purpose:
-    """Return the customer's order or top-up with this number; 404 for a wrong one and for anybody else's."""
-    try:
-        return own_order(customer, number)
-    except Http404:
-        return own_topup(customer, number)

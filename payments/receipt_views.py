@@ -2,18 +2,16 @@
 
 from typing import cast
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from orders import numbers
-from orders.queries import own_order
 
-from .models import Installation, Purpose, TopUp
+from .models import Installation
+from .queries import own_purpose
 from .receipts import receipt_of
 from .signed_receipts import FORMAT, public_keys, signed
 
@@ -27,18 +25,6 @@ def receipt_json(request: HttpRequest, number: str) -> HttpResponse:
     text = signed(receipt_of(purpose), Installation.objects.get(), now=timezone.now())
     name = {"Content-Disposition": f'attachment; filename="receipt-{purpose.number}.json"'}
     return HttpResponse(text, content_type="application/json", headers=name)
-
-
-def own_purpose(customer: User, number: str) -> Purpose:
-    """Return the customer's order or top-up with this number; 404 for a wrong one and for anybody else's."""
-    try:
-        return own_order(customer, number)
-    except Http404:
-        symbols = numbers.read(number, settings.TOPUP_NUMBER_PREFIX) or ""
-        topup = TopUp.objects.filter(customer=customer, symbols=symbols).first()
-        if topup is None:
-            raise
-        return topup
 
 
 @require_safe
