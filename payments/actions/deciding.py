@@ -9,6 +9,7 @@ from events.actions import record
 from .. import errors
 from ..models import ChainTransfer, ReviewItem
 from ..queries import can_be_valued
+from .intents import locked_intent
 
 Outcome = ReviewItem.Outcome
 VERDICTS = {Outcome.CREDITED: ChainTransfer.Verdict.CREDIT, Outcome.KEPT: ChainTransfer.Verdict.KEEP}
@@ -20,6 +21,7 @@ def decide(item_id: int, outcome: ReviewItem.Outcome, *, reason: str, actor: Use
     if not reason.strip():
         raise errors.NoGrounds
     with transaction.atomic(durable=True):
+        lock_intent_of(item_id)
         item = ReviewItem.objects.select_for_update(of=("self",), no_key=True).get(pk=item_id)
         if item.decided_at:
             raise errors.AlreadyDecided(item.get_outcome_display(), str(item.actor), item.decision)
@@ -30,6 +32,13 @@ def decide(item_id: int, outcome: ReviewItem.Outcome, *, reason: str, actor: Use
         thread = item.transfer.intent.purpose if item.transfer else item
         record("review.decided", subject=item, thread=thread, actor=actor, outcome=str(outcome), reason=reason)
         return item
+
+
+def lock_intent_of(item_id: int) -> None:
+    """Take turns with `advance`: it must not credit, by what it read before, what a person refuses at this moment."""
+    intent_id = ReviewItem.objects.values_list("transfer__intent", flat=True).get(pk=item_id)
+    if intent_id:
+        locked_intent(intent_id)
 
 
 def give_verdict(item: ReviewItem, verdict: ChainTransfer.Verdict) -> None:
