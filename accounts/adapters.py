@@ -7,6 +7,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
 from allauth.core.internal import ratelimit
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -18,7 +19,7 @@ from .emails import normalise
 from .models import User
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is not typed
+class AccountAdapter(DefaultAccountAdapter):
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """This application sends no e-mail."""
 
@@ -56,7 +57,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is
             raise self.validation_error("too_many_login_attempts")
 
 
-class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+class MFAAdapter(DefaultMFAAdapter):
     def encrypt(self, text: str) -> str:
         return sealed.encrypt(text)
 
@@ -71,5 +72,5 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return {"id": context.request.get_host().partition(":")[0], "name": settings.BRAND}
 
     def generate_authenticator_name(self, user: User, type: str) -> str:
-        number = user.authenticator_set.filter(type=type).count() + 1  # type: ignore[attr-defined]
+        number = Authenticator.objects.filter(user=user, type=type).count() + 1
         return _("Passkey %(number)d") % {"number": number}

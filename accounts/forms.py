@@ -30,7 +30,7 @@ class NameField(forms.CharField):
         return unicodedata.normalize("NFC", super().to_python(value) or "")
 
 
-class NewPasswordField(PasswordField):  # type: ignore[misc]  # allauth is not typed
+class NewPasswordField(PasswordField):
     """Asked once: it can be shown, and a manager types it. No greatest length in the page: browsers cut a paste."""
 
     def __init__(self, *, label: Any) -> None:
@@ -82,7 +82,7 @@ class SignUpForm(forms.Form):
         return account, None
 
 
-class SignInForm(allauth_forms.LoginForm):  # type: ignore[misc]  # allauth is not typed
+class SignInForm(allauth_forms.LoginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["login"].widget.attrs |= {"autocomplete": "username", "placeholder": ""}
@@ -109,7 +109,7 @@ class SignInWithCodeForm(SignInForm):
         return cast(dict[str, Any], self.cleaned_data)
 
 
-class ChangePasswordForm(allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+class ChangePasswordForm(allauth_forms.ChangePasswordForm):
     password1 = NewPasswordField(label=_("New password"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -193,7 +193,7 @@ class TokenForm(forms.Form):
     )
 
 
-class AddPasskeyForm(passkey_forms.AddWebAuthnForm):  # type: ignore[misc]
+class AddPasskeyForm(passkey_forms.AddWebAuthnForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].label = _("Name")
@@ -203,7 +203,7 @@ class AddPasskeyForm(passkey_forms.AddWebAuthnForm):  # type: ignore[misc]
         self.fields["passwordless"].initial = True
 
 
-class RenamePasskeyForm(passkey_forms.EditWebAuthnForm):  # type: ignore[misc]
+class RenamePasskeyForm(passkey_forms.EditWebAuthnForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].label = _("Name")

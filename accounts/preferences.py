@@ -30,5 +30,5 @@ def preferences(answer: Answer) -> Answer:
         if user.time_zone and match and "admin" not in match.namespaces:
             timezone.activate(zoneinfo.ZoneInfo(user.time_zone))
 
-    middleware.process_view = process_view  # type: ignore[attr-defined]
+    middleware.process_view = process_view  # type: ignore[attr-defined]  # how Django finds the hook
     return middleware

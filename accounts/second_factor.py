@@ -35,7 +35,7 @@ def note_shown(request: HttpRequest) -> None:
 
 def staff_page(view: View) -> View:
     """Mark a view outside the admin as one for staff: the gate stands in front of it too."""
-    view.staff_page = True  # type: ignore[attr-defined]
+    view.staff_page = True  # type: ignore[attr-defined]  # a mark on a function, as Django's csrf_exempt
     return view
 
 
@@ -55,7 +55,7 @@ def staff_gate(answer: Answer) -> Answer:
             return redirect("account_factor_needed")
         return redirect(f"{reverse('mfa_reauthenticate')}?{urlencode({'next': request.get_full_path()})}")
 
-    middleware.process_view = process_view  # type: ignore[attr-defined]
+    middleware.process_view = process_view  # type: ignore[attr-defined]  # how Django finds the hook
     return middleware
 
 

@@ -33,7 +33,7 @@ from ..sessions import renew
 REFUSAL = gettext_lazy("This account cannot be created with these data. If you already have an account, sign in.")
 
 
-class SignUpView(SignupView):  # type: ignore[misc]  # allauth is not typed
+class SignUpView(SignupView):
     """allauth's sign-up, with our answer to an address that is taken, and with recovery codes at its end."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -72,7 +72,7 @@ def show_codes(request: HttpRequest, made: list[str], onward: str, *, new: bool 
     return render(request, "account/recovery_codes.html", context)
 
 
-class SignInView(LoginView):  # type: ignore[misc]
+class SignInView(LoginView):
     """allauth's sign-in. A browser that is known for the email is counted apart from others at its network address."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -81,7 +81,7 @@ class SignInView(LoginView):  # type: ignore[misc]
         return cast(HttpResponse, super().post(request, *args, **kwargs)) if counted else too_many(request)
 
 
-class SignInWithCodeView(LoginView):  # type: ignore[misc]
+class SignInWithCodeView(LoginView):
     """Password and code at once. Guesses are counted per client alone, so that no stranger can fill the count.
 
     That is safe since one answer says nothing about the password: without the code it is always the same refusal. Codes
@@ -146,15 +146,15 @@ class RenewsSession:
         return cast(HttpResponse, super().form_valid(form))  # type: ignore[misc]
 
 
-class PasswordAgainView(RenewsSession, ReauthenticateView):  # type: ignore[misc]
+class PasswordAgainView(RenewsSession, ReauthenticateView):
     pass
 
 
-class CodeAgainView(RenewsSession, CodeReauthenticateView):  # type: ignore[misc]
+class CodeAgainView(RenewsSession, CodeReauthenticateView):
     pass
 
 
-class PasskeyAgainView(RenewsSession, ReauthenticateWebAuthnView):  # type: ignore[misc]
+class PasskeyAgainView(RenewsSession, ReauthenticateWebAuthnView):
     pass
 
 

@@ -59,19 +59,19 @@ class RemovesFactor:
         return response
 
 
-class AddTOTPView(AddsFactor, ActivateTOTPView):  # type: ignore[misc]
+class AddTOTPView(AddsFactor, ActivateTOTPView):
     pass
 
 
-class AddPasskeyView(AddsFactor, AddWebAuthnView):  # type: ignore[misc]
+class AddPasskeyView(AddsFactor, AddWebAuthnView):
     pass
 
 
-class RemoveTOTPView(RemovesFactor, DeactivateTOTPView):  # type: ignore[misc]
+class RemoveTOTPView(RemovesFactor, DeactivateTOTPView):
     pass
 
 
-class RemovePasskeyView(RemovesFactor, RemoveWebAuthnView):  # type: ignore[misc]
+class RemovePasskeyView(RemovesFactor, RemoveWebAuthnView):
     pass
 
 
@@ -112,7 +112,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     return redirect("account_tokens")
 
 
-class SessionsView(ListUserSessionsView):  # type: ignore[misc]  # allauth is not typed
+class SessionsView(ListUserSessionsView):
     """The sessions of a person, with a button for each and one for all others (ACC-5)."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
