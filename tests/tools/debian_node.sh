@@ -28,7 +28,7 @@ mirror=$(find_mirror)
 
 rm -rf "$work"
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/debs" "$work/root"
+mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/debs" "$work/unpacked"
 for suite in $(printf '%s\n' "$release" "$libraries" | sort -u); do
     printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$mirror" "$suite"
 done >"$apt/sources.list"
@@ -48,19 +48,19 @@ needed=$(apt_get -s install --no-install-recommends "$package/$release" |
 # shellcheck disable=SC2086 # one word for each package
 (cd "$apt/debs" && apt_get -qq download $needed) || stop "$program: the packages could not be fetched."
 for deb in "$apt"/debs/*.deb; do
-    dpkg-deb -x "$deb" "$work/root"
+    dpkg-deb -x "$deb" "$work/unpacked"
 done
 
-binary=$(find "$work/root" -type f -name "$program" -perm -u+x -size +1M | head -n 1)
-loader=$(find "$work/root" -type f -name 'ld-linux-x86-64.so.2' | head -n 1)
+binary=$(find "$work/unpacked" -type f -name "$program" -perm -u+x -size +1M | head -n 1)
+loader=$(find "$work/unpacked" -type f -name 'ld-linux-x86-64.so.2' | head -n 1)
 [ -n "$binary" ] && [ -n "$loader" ] || stop "$program: the packages of Debian look otherwise than expected."
-inside() { printf '%s' "$folder/root${1#"$work/root"}"; }
-paths=$(find "$work/root" -type d -path '*lib/x86_64-linux-gnu' |
+inside() { printf '%s' "$folder/unpacked${1#"$work/unpacked"}"; }
+paths=$(find "$work/unpacked" -type d -path '*lib/x86_64-linux-gnu' |
     while read -r path; do printf '%s:' "$(inside "$path")"; done)
 printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$(inside "$loader")" "$paths" "$(inside "$binary")" \
     >"$work/$program"
 chmod +x "$work/$program"
-rm -rf "$apt" "$work/root/usr/share" "$folder"
+rm -rf "$apt" "$work/unpacked/usr/share" "$folder"
 mv "$work" "$folder"
 trap - EXIT
 "$folder/$program" --version | head -n 1
