@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from . import queries
-from .actions import reserve, watching
+from .actions import confirming, reserve, watching
 from .actions.settling import advance
 from .models import ChainTransfer, NetworkCursor
 from .networks.base import BadAnswer, Batch, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
@@ -87,7 +87,7 @@ def read(network: str, turn: int, node: Node) -> set[uuid.UUID]:
     rows = list(work.prefetch_related("spent"))
     if rows:
         answers = node.confirm([key_of(row) for row in rows])
-        news |= watching.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
+        news |= confirming.record_confirmations(network, turn, list(zip(rows, answers, strict=True)))
     ask_second(network, turn)
     return news
 
@@ -123,7 +123,7 @@ def ask_second(network: str, turn: int) -> None:
     except (Unavailable, BadAnswer) as error:
         log.warning("%s, second provider: %s", network, error)
         return
-    watching.record_second(network, turn, list(zip(rows, answers, strict=True)))
+    confirming.record_second(network, turn, list(zip(rows, answers, strict=True)))
 
 
 def check_once(network: str, node: Node) -> None:

@@ -31,7 +31,7 @@ from orders.errors import Refused
 from orders.models import Hold, Order
 from orders.tasks import end_holds, expire_orders
 from payments import watcher
-from payments.actions import by_hand, intents, watching
+from payments.actions import arriving, by_hand, intents, watching
 from payments.actions.deciding import decide
 from payments.actions.topups import make_topup
 from payments.installation import birth
@@ -303,7 +303,7 @@ class World:
             asset = method(intent.method).asset
             address = intent.address.address
             with transaction.atomic(durable=True):
-                watching.store(
+                arriving.store(
                     intent.network, Transfer("0" * 64, "log:9", address, 0, asset.method, asset.contract, None)
                 )
 

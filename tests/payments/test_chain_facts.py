@@ -8,7 +8,7 @@ from django.utils import timezone
 from story import ask, books_are_right, cursor, kinds, make_operator
 
 from balance.models import Account, Movement
-from payments.actions import watching
+from payments.actions import arriving, confirming, watching
 from payments.errors import NetworkUnwatched
 from payments.models import Allocation, ChainTransfer, Installation, PaymentIntent, ReservedAddress, ReviewItem
 from payments.networks.base import Block, Transfer
@@ -148,7 +148,7 @@ def seen(address: str, amount: int, **other: Any) -> Transfer:
 def test_case_43_a_log_of_value_zero_is_ignored(shop: Any) -> None:
     intent = shop.ask(shop.order())
     block = Block(99, "f" * 64, timezone.now())
-    watching.store("ethereum", seen(intent.address.address, 0, block=block))
+    arriving.store("ethereum", seen(intent.address.address, 0, block=block))
     assert not ChainTransfer.objects.exists()
 
 
@@ -159,7 +159,7 @@ def test_an_address_that_was_never_issued_is_ignored(shop: Any) -> None:
     shop.network.chain.pay("0x" + "9" * 40, 10**18, method="eth")
     shop.block(4)
     assert not ChainTransfer.objects.exists()
-    watching.store("ethereum", seen(spare.address, 5))
+    arriving.store("ethereum", seen(spare.address, 5))
     assert not ChainTransfer.objects.exists()
 
 
@@ -177,10 +177,10 @@ def test_an_address_is_watched_for_ever(shop: Any) -> None:
 def test_case_38_and_p14_one_key_is_one_transfer_of_one_intent(shop: Any) -> None:
     one, other = shop.ask(shop.order()), shop.ask(shop.order())
     found = seen(one.address.address, one.amount)
-    watching.store("ethereum", found)
-    watching.store("ethereum", found)
+    arriving.store("ethereum", found)
+    arriving.store("ethereum", found)
     moved = Transfer(found.txid, found.position, other.address.address, one.amount, "eth", None, None)
-    watching.store("ethereum", moved)
+    arriving.store("ethereum", moved)
     row = ChainTransfer.objects.get()
     assert row.intent == one
 
@@ -188,8 +188,8 @@ def test_case_38_and_p14_one_key_is_one_transfer_of_one_intent(shop: Any) -> Non
 def test_case_p20_the_same_key_with_another_amount_comes_before_a_person(shop: Any) -> None:
     intent = shop.ask(shop.order())
     found = seen(intent.address.address, intent.amount)
-    watching.store("ethereum", found)
-    watching.store("ethereum", Transfer(found.txid, found.position, found.address, found.amount * 9, "eth", None, None))
+    arriving.store("ethereum", found)
+    arriving.store("ethereum", Transfer(found.txid, found.position, found.address, found.amount * 9, "eth", None, None))
     assert ChainTransfer.objects.get().amount == intent.amount
     assert ReviewItem.objects.get().reason == "transfer_changed"
 
@@ -328,7 +328,7 @@ def test_a_pass_that_lost_its_turn_writes_nothing(shop: Any) -> None:
     assert theirs
     shop.network.pay(intent)
     with pytest.raises(watching.LostTurn):
-        watching.record_confirmations("ethereum", mine.turn, [])
+        confirming.record_confirmations("ethereum", mine.turn, [])
     watching.note_error("ethereum", mine.turn, "old news")
     assert cursor().error == ""
     assert cursor().leased_until == timezone.now() + watching.LEASE

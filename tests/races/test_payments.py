@@ -18,7 +18,7 @@ from events.relay import drain
 from orders import actions as orders
 from orders.models import Hold, Order
 from payments import watcher
-from payments.actions import intents, settling, watching
+from payments.actions import arriving, intents, settling
 from payments.models import Allocation, ChainTransfer, PaymentIntent, ReservedAddress
 from payments.networks.base import Cursor
 from payments.registry import node
@@ -103,7 +103,7 @@ def test_p14_a_transfer_told_fifty_times_at_once_is_one_row_and_one_credit(netwo
 
     def tell() -> None:
         with transaction.atomic():
-            watching.store("ethereum", read.transfers[0])
+            arriving.store("ethereum", read.transfers[0])
         advance(intent.pk)
 
     assert errors(at_once([tell] * 50, processes=4)) == {"": 50}
