@@ -153,7 +153,8 @@ def matching(network: str, turn: int) -> Match:
 
 def key_of(row: ChainTransfer) -> Key:
     spends = tuple(spent.output for spent in row.spent.all())
-    return Key(row.txid, row.position, row.intent.address.address, row.amount, row.contract or None, spends)
+    address = row.intent.address.address
+    return Key(row.txid, row.position, address, row.amount, row.contract or None, spends, row.block_hash)
 
 
 def advance_all(network: str, node: Node | None, news: set[uuid.UUID] | None, *, complete: bool) -> bool:

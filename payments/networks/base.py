@@ -140,7 +140,8 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Names a transfer to `confirm`: what was stored about it."""
+    """Names a transfer to `confirm`: what was stored about it. `block` is the hash of the block that it was last in, ""
+    for none: a node without an index of transactions finds it there also when it is old."""
 
     txid: str
     position: str
@@ -148,6 +149,7 @@ class Key:
     amount: int
     contract: str | None = None
     spends: tuple[str, ...] = ()
+    block: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ class SimulatedNode:
         if sent is None:
             by = self.chain.spender(key.txid)
             return Replaced(by) if by and by != key.txid else None
-        if replace(key, spends=()) != self._key(sent):
+        if replace(key, spends=(), block="") != self._key(sent):
             return None
         if sent.block is None:
             return Confirmation(None, 0, finalized=False)

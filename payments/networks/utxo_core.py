@@ -7,6 +7,7 @@ for one that left both the pool and the set of unspent outputs.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from .base import Block, ForeignChain, Replaced, Unavailable
@@ -104,8 +105,8 @@ class Core:
             found = self._raw_transactions(txids)
             return [_tx(raw) if raw and "blockhash" not in raw else None for raw in found]
 
-    def places(self, outputs: Sequence[tuple[str, int]]) -> list[Place | None]:
-        """Look each output up among the unspent ones, in the pool, and in the last blocks."""
+    def places(self, outputs: Sequence[tuple[str, int]], blocks: Mapping[str, str]) -> list[Place | None]:
+        """Look each output up among the unspent ones, in the pool, in the block it was in, and in the last blocks."""
         if not outputs:
             return []
         head = self.head()
@@ -118,7 +119,7 @@ class Core:
                 if raw is not None
             }
             spent = [at for at in outputs if at not in places]
-            found = self._find([txid for txid, _ in spent], head)
+            found = self._find([txid for txid, _ in spent], head, blocks)
             for txid, n in spent:
                 if txid in found and (place := self._place(*found[txid], n, head)):
                     places[txid, n] = place
@@ -230,7 +231,9 @@ class Core:
         depth = head.height - block.height + 1 if block else 0
         return Place(outputs[0], tx.coinbase, block, depth) if outputs else None
 
-    def _find(self, txids: Sequence[str], head: Block) -> dict[str, tuple[Json, str]]:
+    def _find(
+        self, txids: Sequence[str], head: Block, blocks: Mapping[str, str] = MappingProxyType({})
+    ) -> dict[str, tuple[Json, str]]:
         """Return raw transactions and the hash of the block of the best chain that each is in, "" for the pool."""
         txids = list(dict.fromkeys(txids))
         raws = dict(zip(txids, self._raw_transactions(txids), strict=True))
@@ -241,10 +244,24 @@ class Core:
             for txid, raw in raws.items()
             if raw and "blockhash" in raw and a_number(raw.get("confirmations", 0)) > 0
         }
+        found |= self._in_known_blocks({txid: blocks[txid] for txid in txids if txid in blocks and txid not in found})
         missing = [txid for txid in txids if txid not in found]
         in_blocks = self._search(missing, head, 1, SEARCHED_BLOCKS, _contained) if missing else {}
         for txid, block_hash in in_blocks.items():
             found[txid] = (self.rpc.call("getrawtransaction", txid, True, block_hash), block_hash)
+        return found
+
+    def _in_known_blocks(self, blocks: Mapping[str, str]) -> dict[str, tuple[Json, str]]:
+        """Return those transactions that still are in the block given for each, while it is on the best chain. This
+        needs no index; RpcError where the node no longer keeps the block."""
+        answers = self.rpc.each([("getrawtransaction", [txid, True, block]) for txid, block in blocks.items()])
+        found = {}
+        for (txid, block), answer in zip(blocks.items(), answers, strict=True):
+            if isinstance(answer, RpcError):
+                if answer.code != UNKNOWN_TRANSACTION:
+                    raise answer
+            elif answer["in_active_chain"]:
+                found[txid] = (answer, block)
         return found
 
     def _raw_transactions(self, txids: Sequence[str]) -> list[Json | None]:

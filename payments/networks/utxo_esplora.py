@@ -1,6 +1,6 @@
 """Esplora by HTTP, as Blockstream's and mempool.space's servers speak it, and those that operators run themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -62,7 +62,7 @@ class Esplora:
         found = [self._transaction(txid) for txid in txids]
         return [tx if tx and not status["confirmed"] else None for tx, status in found]
 
-    def places(self, outputs: Sequence[tuple[str, int]]) -> list[Place | None]:
+    def places(self, outputs: Sequence[tuple[str, int]], blocks: Mapping[str, str]) -> list[Place | None]:
         """Look each output's transaction up: the server keeps an index of all."""
         if not outputs:
             return []

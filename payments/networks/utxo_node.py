@@ -99,7 +99,8 @@ class UtxoNode:
         """Look each output up again; where it is gone, what else spent the money."""
         wanted = [None if key.contract else output_of(key.position) for key in keys]
         asked = list(dict.fromkeys((key.txid, n) for key, n in zip(keys, wanted, strict=True) if n is not None))
-        places = dict(zip(asked, self.source.places(asked), strict=True))
+        blocks = {key.txid: key.block for key in keys if key.block}
+        places = dict(zip(asked, self.source.places(asked, blocks), strict=True))
         return [
             None if n is None else self._confirmation(key, places[key.txid, n])
             for key, n in zip(keys, wanted, strict=True)

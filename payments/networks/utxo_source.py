@@ -1,7 +1,7 @@
 """What is asked of a node of Bitcoin's kind, whichever way it speaks: values in one shape for Core and for Esplora."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -95,8 +95,9 @@ class Source(Protocol):
     def read(self, txids: Sequence[str]) -> list[Tx | None]:
         """Return transactions of the pool, in order; none for those that left it meanwhile."""
 
-    def places(self, outputs: Sequence[tuple[str, int]]) -> list[Place | None]:
-        """Return where each output (txid, n) stands on the best chain or in the pool; none if nowhere."""
+    def places(self, outputs: Sequence[tuple[str, int]], blocks: Mapping[str, str]) -> list[Place | None]:
+        """Return where each output (txid, n) stands on the best chain or in the pool; none if nowhere. `blocks`: in
+        which block a transaction was last, by its id."""
 
     def replaced(self, txid: str, spends: Sequence[str]) -> Replaced | None:
         """Tell whether one of these outputs is spent by another transaction than `txid`, which is gone."""

@@ -1,6 +1,7 @@
 """What is special about Bitcoin and Litecoin, on real nodes: replacements, reorgs, rewards, fees, peg-outs, costs."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -158,6 +159,27 @@ def test_a_payment_that_was_spent_again_in_a_block_is_still_found(watched: Watch
         watched.peer.mine(8)
     answer = watched.confirm(transfer)
     assert (answer.confirmations, answer.finalized) == (27, True)
+
+
+@pytest.mark.parametrize("watched", ["bitcoind", "litecoind"], indirect=True)
+def test_an_old_payment_that_was_moved_on_is_found_in_the_block_that_it_was_in(watched: Watched) -> None:
+    """Else the comparison of chain and books would call every payment gone that its operator has swept."""
+    own = watched.peer.own_address()
+    watched.ours.add(own)
+    txid = watched.peer.pay(own, 10 * AMOUNT)
+    watched.peer.mine()
+    transfer = next(one for one in watched.scan().transfers if one.txid == txid and one.position == "out:0")
+    coin = {"txid": txid, "vout": 0, "amount": 10 * AMOUNT / 10**8}
+    watched.peer.submit(watched.peer.sign({watched.peer.own_address(): AMOUNT}, [coin]))
+    watched.peer.mine(120)
+    assert not isinstance(watched.confirm(transfer), Confirmation)
+    assert transfer.block
+    (answer,) = watched.node.confirm([replace(key(transfer), block=transfer.block.hash)])
+    assert answer == Confirmation(transfer.block, 121, finalized=True)
+    watched.peer.undo(121)
+    watched.peer.mine_only()
+    (answer,) = watched.node.confirm([replace(key(transfer), block=transfer.block.hash)])
+    assert not isinstance(answer, Confirmation) or answer.block != transfer.block
 
 
 def test_a_miners_reward_counts_only_when_it_can_be_spent(watched: Watched) -> None:
