@@ -16,6 +16,7 @@ class House(models.TextChoices):
     ORDERS = "orders", _("paid for orders")
     TOLERANCE = "tolerance", _("accepted shortfalls")
     ADJUSTMENTS = "adjustments", _("adjustments by operators")
+    PAYOUTS = "payouts", _("paid out")
 
 
 class Account(models.Model):
@@ -66,6 +67,8 @@ class Movement(models.Model):
         RETURN = "return", _("order given back")
         ADJUSTMENT = "adjustment", _("adjustment")
         REVERSAL = "reversal", _("reversal")
+        PAYOUT = "payout", _("payout")
+        UNSENT = "unsent", _("payout not sent")
 
     debit = models.ForeignKey(Account, on_delete=models.PROTECT, verbose_name=_("debit"), related_name="debits")
     credit = models.ForeignKey(Account, on_delete=models.PROTECT, verbose_name=_("credit"), related_name="credits")

@@ -55,8 +55,10 @@ INSTALLED_APPS = [
     "catalog.apps.CatalogConfig",
     "balance.apps.BalanceConfig",
     "orders.apps.OrdersConfig",
+    "conversations.apps.ConversationsConfig",
     "payments.apps.PaymentsConfig",
     "provisioning.apps.ProvisioningConfig",
+    "support.apps.SupportConfig",
     "journal.apps.JournalConfig",  # last: its post_migrate is the signal that every table is there
 ]
 MIDDLEWARE = [

@@ -29,6 +29,8 @@ WORDS = {
     Kind.RETURN: _("Order given back, its sum moved to the balance"),
     Kind.ADJUSTMENT: _("Adjustment by an operator"),
     Kind.REVERSAL: _("Credit taken back"),
+    Kind.PAYOUT: _("Payout"),
+    Kind.UNSENT: _("Payout not sent, its sum is back in the balance"),
 }
 
 

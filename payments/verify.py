@@ -99,8 +99,9 @@ FROM_HOUSE = {
     Movement.Kind.TRANSFER: House.RECEIVED,
     Movement.Kind.TOLERANCE: House.TOLERANCE,
     Movement.Kind.RETURN: House.ORDERS,
+    Movement.Kind.UNSENT: House.PAYOUTS,
 }
-TO_HOUSE = {Movement.Kind.CAPTURE: House.ORDERS}
+TO_HOUSE = {Movement.Kind.CAPTURE: House.ORDERS, Movement.Kind.PAYOUT: House.PAYOUTS}
 
 
 def sides() -> Iterator[Discrepancy]:

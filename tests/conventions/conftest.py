@@ -8,7 +8,8 @@ import pytest
 from django.conf import settings
 
 APPS = (
-    "config", "journal", "provisioning", "payments", "orders", "balance", "catalog", "accounts", "events", "money",
+    "config", "support", "journal", "provisioning", "payments", "conversations", "orders", "balance", "catalog",
+    "accounts", "events", "money",
 )  # fmt: skip
 
 
