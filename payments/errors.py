@@ -131,7 +131,7 @@ class SamePerson(Refused):
 class AlreadyDecided(Refused):
     def __init__(self, outcome: str, actor: str, decision: str) -> None:
         super().__init__(
-            _("%(actor)s decided this already: %(outcome)s. %(decision)s")
+            _("Decided already by %(actor)s: %(outcome)s. %(decision)s")
             % {"actor": actor, "outcome": outcome, "decision": decision}
         )
 

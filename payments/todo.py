@@ -18,6 +18,7 @@ from orders.queries import waiting_for_stock
 from .models import HandSettlement, NetworkCursor, RateSourceHealth, ReservedAddress, ReviewItem
 from .queries import watching
 from .registry import families
+from .review_facts import links_of
 
 SHOWN = 20
 
@@ -55,7 +56,26 @@ def page(name: str, **query: str) -> str:
 
 
 def reviews() -> Section:
-    """Count open review items by reason, the longest waiting first."""
+    """Return the open review items, the longest waiting first; counted by reason where they are too many to list."""
+    rows = ReviewItem.objects.filter(decided_at=None).select_related(
+        "transfer__intent__order", "transfer__intent__topup"
+    )
+    found = list(rows.order_by("opened_at", "id")[: SHOWN + 1])
+    if len(found) > SHOWN:
+        return reviews_by_reason()
+    lines = [
+        Row(
+            item.get_reason_display(),
+            reverse("admin:payments_reviewitem_change", args=[item.pk]),
+            item.opened_at,
+            " · ".join(str(link.text) for link in links_of(item)),
+        )
+        for item in found
+    ]
+    return Section(_("Review items"), len(lines), lines, page("payments_reviewitem", decided="no"))
+
+
+def reviews_by_reason() -> Section:
     rows = ReviewItem.objects.filter(decided_at=None).values("reason").order_by()
     found = rows.annotate(count=Count("pk"), oldest=Min("opened_at")).order_by("oldest")
     lines = [

@@ -13,8 +13,9 @@ from orders.actions import capture, locked, secure_lots
 from orders.models import Order
 
 from .. import errors
-from ..models import HandSettlement
+from ..models import HandSettlement, Inquiry, ReviewItem
 from ..queries import rest_cents
+from .deciding import close
 from .holds import renew_hold
 
 State = HandSettlement.State
@@ -108,4 +109,14 @@ def carry_out(settlement: HandSettlement, order: Order, *, actor: User) -> None:
         reason=settlement.reason,
         evidence=settlement.evidence,
     )
+    answer_claims(order, reason=settlement.reason, actor=actor)
     renew_hold(order, now=timezone.now())
+
+
+def answer_claims(order: Order, *, reason: str, actor: User) -> None:
+    """Close what customers claimed about the payment of an order that is settled now: nothing is left to decide."""
+    inquiries = Inquiry.objects.filter(intent__order=order).values_list("pk", flat=True)
+    subjects = [f"inquiry:{pk}" for pk in inquiries]
+    claims = ReviewItem.objects.filter(reason=ReviewItem.Reason.CLAIM, subject__in=subjects, decided_at=None)
+    for item in claims.select_for_update(of=("self",), no_key=True).order_by("pk"):
+        close(item, ReviewItem.Outcome.NOTED, reason=reason, actor=actor)

@@ -27,11 +27,16 @@ def decide(item_id: int, outcome: ReviewItem.Outcome, *, reason: str, actor: Use
             raise errors.AlreadyDecided(item.get_outcome_display(), str(item.actor), item.decision)
         if outcome in VERDICTS:
             give_verdict(item, VERDICTS[outcome])
-        item.outcome, item.decision, item.actor, item.decided_at = outcome, reason.strip(), actor, timezone.now()
-        item.save(update_fields=["outcome", "decision", "actor", "decided_at"])
-        thread = item.transfer.intent.purpose if item.transfer else item
-        record("review.decided", subject=item, thread=thread, actor=actor, outcome=str(outcome), reason=reason)
+        close(item, outcome, reason=reason.strip(), actor=actor)
         return item
+
+
+def close(item: ReviewItem, outcome: ReviewItem.Outcome, *, reason: str, actor: User) -> None:
+    """Write the decision of a locked open item."""
+    item.outcome, item.decision, item.actor, item.decided_at = outcome, reason[:300], actor, timezone.now()
+    item.save(update_fields=["outcome", "decision", "actor", "decided_at"])
+    thread = item.transfer.intent.purpose if item.transfer else item
+    record("review.decided", subject=item, thread=thread, actor=actor, outcome=str(outcome), reason=reason)
 
 
 def lock_intent_of(item_id: int) -> None:

@@ -43,6 +43,7 @@ def tell_of_books(network: str, one: Sums) -> None:
         method=one.method,
         chain=str(one.credited),
         books=str(one.books),
+        lasting=True,
         suggestion="Run verifyledger: it names the rows that differ. Hand out no machine for this money before.",
     )
 
@@ -61,6 +62,7 @@ def tell_of_missing(row: ChainTransfer) -> bool:
             transfer=row,
             block=row.block_hash,
             amount=str(row.amount),
+            lasting=True,
             suggestion="Look it up in an explorer. If it is there, the node is wrong; if not, the money is gone.",
         )
         return True

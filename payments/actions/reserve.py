@@ -130,5 +130,6 @@ def report(address_id: int) -> None:
             ReviewItem.Reason.ADDRESS,
             subject=row,
             stored=row.address,
+            lasting=True,
             suggestion="A reserved address was changed in the database. Find out by whom before you delete the row.",
         )

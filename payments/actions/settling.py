@@ -229,6 +229,7 @@ def address_holds(intent: PaymentIntent, derived: str | None) -> bool:
         thread=intent.purpose,
         derived=derived,
         stored=row.address,
+        lasting=True,
         suggestion="Compare both with your wallet. Do not credit before you know who changed the row.",
     )
     return False

@@ -21,12 +21,13 @@ from accounts.models import User
 from events.admin import ReadOnlyAdmin
 from events.columns import moment
 from orders.errors import Refused
+from orders.models import Order
 
 from ..actions.deciding import decide
 from ..forms import DecisionForm
 from ..models import ReviewItem
 from ..previews import Credit, credit_of
-from ..review_facts import facts_of, links_of, transfer_of
+from ..review_facts import facts_of, intent_of, links_of, transfer_of
 from .todo import todo
 
 Outcome = ReviewItem.Outcome
@@ -140,7 +141,14 @@ def page_of(item: ReviewItem) -> dict[str, Any]:
         "facts": facts_of(item),
         "age": timesince(item.opened_at, item.decided_at or timezone.now()),
         "choices": [] if item.decided_at else choices_for(credit),
+        "unpaid": None if item.decided_at else unpaid_order(item),
     }
+
+
+def unpaid_order(item: ReviewItem) -> Order | None:
+    """Return the order that an item speaks of, if it could be settled by hand instead."""
+    intent = intent_of(item, transfer_of(item))
+    return intent.order if intent and intent.order and intent.order.is_payable else None
 
 
 def choices_for(credit: Credit | None) -> list[Choice]:

@@ -20,6 +20,7 @@ from .base import Block, Unavailable
 LARGEST_AMOUNT = 2**256 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+GROWN = "balance:"  # the position of money that no transaction explains
 SPENT = 16  # so many letters of a transaction's id name the output that it spends
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -87,6 +88,10 @@ class SimulatedChain:
     def pay_many(self, payments: Sequence[Payment], txid: str | None = None) -> str:
         """Put one transaction with several payments into the pool, at the positions "log:0", "log:1", …"""
         return self._send([(f"log:{place}", payment) for place, payment in enumerate(payments)], txid)
+
+    def grow(self, address: str, amount: int, method: str) -> str:
+        """Let an address hold more, with no transaction that says why: an internal transfer that a node can't tell."""
+        return self._send([(f"{GROWN}0", Payment(address, amount, method))], None)
 
     def drop(self, txid: str) -> None:
         """Forget a transaction of the pool. ValueError if it is not there."""

@@ -22,7 +22,7 @@ from .base import (
 )
 from .chain_walk import Start, check_genesis, find_start
 from .simulated import Simulated
-from .simulated_chain import SPENT, Payment, Sent, SimulatedChain
+from .simulated_chain import GROWN, SPENT, Payment, Sent, SimulatedChain
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
@@ -139,7 +139,15 @@ class SimulatedNode:
         method = asset.method if asset else None
         contract = asset.contract if asset else payment.contract or payment.method
         return Transfer(
-            sent.txid, sent.position, payment.address, payment.amount, method, contract, sent.block, spent_by(sent.txid)
+            sent.txid,
+            sent.position,
+            payment.address,
+            payment.amount,
+            method,
+            contract,
+            sent.block,
+            spent_by(sent.txid),
+            explained=not sent.position.startswith(GROWN),
         )
 
     def _asset(self, payment: Payment) -> Asset | None:

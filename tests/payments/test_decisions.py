@@ -10,10 +10,10 @@ from story import ask, books_are_right, kinds, make_operator
 from balance.models import Movement
 from orders.actions import cancel_order
 from orders.models import Order
-from payments import errors
-from payments.actions import by_hand
+from payments import answering, errors
+from payments.actions import by_hand, inquiries
 from payments.actions.deciding import decide
-from payments.models import Allocation, ChainTransfer, HandSettlement, PaymentIntent, ReviewItem
+from payments.models import Allocation, ChainTransfer, HandSettlement, PaymentIntent, ReservedAddress, ReviewItem
 from payments.registry import method
 
 Settlement, Outcome = PaymentIntent.Settlement, ReviewItem.Outcome
@@ -290,4 +290,32 @@ def test_an_order_of_a_customer_in_debt_is_not_settled_by_hand_and_the_operator_
     assert not paid(order)
     assert not HandSettlement.objects.exists()
     assert not Movement.objects.filter(kind="adjustment").exists()
+    books_are_right()
+
+
+def test_what_every_pass_finds_again_is_asked_once_and_again_when_it_is_another(shop: Any) -> None:
+    """An operator who noted a changed address does not find it in the list again a second later."""
+    intent = shop.ask(shop.order())
+    row = ReservedAddress.objects.filter(pk=intent.address_id)
+    row.update(address="0x" + "d" * 40)
+    shop.network.pay(PaymentIntent.objects.get(pk=intent.pk))
+    shop.block(4)
+    decide(ReviewItem.objects.get().pk, Outcome.NOTED, reason="we know who did it", actor=make_operator())
+    shop.block(3)
+    assert not ReviewItem.objects.filter(decided_at=None).exists()
+    row.update(address="0x" + "e" * 40)
+    shop.block(3)
+    assert ReviewItem.objects.get(decided_at=None).facts["stored"] == "0x" + "e" * 40
+    books_are_right()
+
+
+def test_a_claim_is_answered_by_the_settlement_of_its_order(shop: Any) -> None:
+    order = shop.order()
+    made = inquiries.ask(f"https://bscscan.com/tx/0x{'ab' * 32}", intent=shop.ask(order), actor=shop.customer)
+    answering.answer(made.pk)
+    inquiries.claim_payment(made.pk, note="From my wallet", actor=shop.customer)
+    operator = make_operator()
+    by_hand.settle_by_hand(order.pk, reason="seen over there", evidence="its explorer", actor=operator)
+    claim = ReviewItem.objects.get()
+    assert (claim.reason, claim.outcome, claim.actor, claim.decision) == ("claim", "noted", operator, "seen over there")
     books_are_right()

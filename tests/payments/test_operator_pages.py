@@ -140,7 +140,7 @@ def test_of_two_operators_one_decides_and_the_other_is_told(
     _, item = much_usdt(shop)
     decide(operator, item, "kept", "it goes back to the sender")
     page = decide(other_operator, item, "credited", "mine")
-    assert "perator@example.com decided this already: not credited" in page and "it goes back to the sender" in page
+    assert "Decided already by operator@example.com: not credited" in page and "it goes back to the sender" in page
     item.refresh_from_db()
     assert (item.outcome, str(item.actor)) == ("kept", "operator@example.com")
     assert Event.objects.filter(kind="review.decided").count() == 1

@@ -44,7 +44,7 @@ def test_a_review_item_is_decided_by_one_operator_and_the_others_see_it(
         str(one.value)
         for one in at_once([lambda c=c, o=o: decide(c, o) for c, o in zip(operators, outcomes, strict=True)])
     ]
-    assert sorted("decided this already" in page for page in pages) == [False, True, True, True]
+    assert sorted("Decided already by" in page for page in pages) == [False, True, True, True]
     assert sum("Decided and recorded" in page for page in pages) == 1
     assert Event.objects.filter(kind="review.decided").count() == 1
 
