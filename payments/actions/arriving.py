@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from events.actions import record
 
@@ -48,7 +49,9 @@ def alarm_about_final(row: ChainTransfer, height: int) -> None:
         transfer=row,
         block=row.block_hash,
         common_height=str(height),
-        suggestion="Look the transaction up in an explorer. If it is gone, stop the rental and ask the customer.",
+        suggestion=gettext_noop(
+            "Look the transaction up in an explorer. If it is gone, stop the rental and ask the customer."
+        ),
     )
 
 
@@ -107,7 +110,9 @@ def contradict(row: ChainTransfer, found: Transfer) -> None:
         stored=str(row.amount),
         amount=str(found.amount),
         address=found.address,
-        suggestion="Look the transaction up in an explorer. What is stored is kept; nothing was credited twice.",
+        suggestion=gettext_noop(
+            "Look the transaction up in an explorer. What is stored is kept; nothing was credited twice."
+        ),
     )
 
 
@@ -170,8 +175,10 @@ def keep_stray(network: str, found: Transfer) -> None:
         address=found.address,
         asset=found.method or found.contract or "",
         amount=str(found.amount),
-        suggestion="Find the customer who was given this address before the back-up, and adjust the balance by hand. "
-        "If another wallet uses the key, this is its money.",
+        suggestion=gettext_noop(
+            "Find the customer who was given this address before the back-up, and adjust the balance by hand. "
+            "If another wallet uses the key, this is its money."
+        ),
     )
 
 
@@ -230,10 +237,13 @@ def ask_about_strangers(row: ChainTransfer) -> None:
     if not row.explained:
         reason, suggestion = (
             ReviewItem.Reason.UNEXPLAINED,
-            ("Look the address up in an explorer: an internal transfer, a reward? Then credit it at the market rate."),
+            gettext_noop(
+                "Look the address up in an explorer: an internal transfer, a reward? Then credit it at the market rate."
+            ),
         )
     elif not row.method:
-        reason, suggestion = ReviewItem.Reason.TOKEN, "Anybody can make a token of any name. Usually: do not credit it."
+        reason = ReviewItem.Reason.TOKEN
+        suggestion = gettext_noop("Anybody can make a token of any name. Usually: do not credit it.")
     else:
         return
     open_review(

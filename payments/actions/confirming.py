@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from events.actions import record
 
@@ -101,7 +102,9 @@ def disagree(row: ChainTransfer) -> None:
         transfer=row,
         block=row.block_hash,
         amount=str(row.amount),
-        suggestion="If the second provider is only behind, wait. Else look the transaction up in a third explorer.",
+        suggestion=gettext_noop(
+            "If the second provider is only behind, wait. Else look the transaction up in a third explorer."
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from balance.actions import credit
 from balance.models import House, Movement
@@ -76,7 +77,7 @@ def held_for_a_person(intent: PaymentIntent, credited: Credited) -> bool:
             intent,
             transfer,
             ReviewItem.Reason.AMOUNT,
-            "Look the transaction up in an explorer and check the price. Nothing was credited.",
+            gettext_noop("Look the transaction up in an explorer and check the price. Nothing was credited."),
         )
         return True
     unpromised = not credited.locked and credited.cents > settings.UNPROMISED_LIMIT_CENTS
@@ -85,7 +86,7 @@ def held_for_a_person(intent: PaymentIntent, credited: Credited) -> bool:
             intent,
             transfer,
             ReviewItem.Reason.LARGE,
-            "Compare it with a second explorer. If both show it, credit it at the market's rate.",
+            gettext_noop("Compare it with a second explorer. If both show it, credit it at the market's rate."),
         )
         return True
     return False
@@ -138,7 +139,7 @@ def may_credit_apart(intent: PaymentIntent, credited: Credited) -> bool:
         intent,
         credited.transfer,
         ReviewItem.Reason.ASSET,
-        "Ask the customer, then credit its value at the market's rate or send it back.",
+        gettext_noop("Ask the customer, then credit its value at the market's rate or send it back."),
     )
     return False
 

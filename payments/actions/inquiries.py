@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import User
 from events.actions import subject_of
@@ -21,7 +22,7 @@ SAME = timedelta(minutes=1)  # the same text again within this time is the same 
 LEASE = timedelta(minutes=1)  # longer than the slowest answer; a killed worker's question is asked again after it
 PAUSE = timedelta(seconds=5)  # what a run of answers did not get to waits so long, and the networks come first
 DELAYS = (5, 10, 20, 40, 60)  # seconds until a network that does not show a transaction is asked again
-SUGGESTION = (
+SUGGESTION = gettext_noop(
     "Look it up in an explorer of the network that the customer names. Money on another chain may be recovered."
 )
 

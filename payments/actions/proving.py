@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from ..models import ChainTransfer, NetworkCursor, Reconciliation, ReviewItem
 from ..proof import Ledger, Sums
@@ -44,7 +45,9 @@ def tell_of_books(network: str, one: Sums) -> None:
         chain=str(one.credited),
         books=str(one.books),
         lasting=True,
-        suggestion="Run verifyledger: it names the rows that differ. Hand out no machine for this money before.",
+        suggestion=gettext_noop(
+            "Run verifyledger: it names the rows that differ. Hand out no machine for this money before."
+        ),
     )
 
 
@@ -63,6 +66,8 @@ def tell_of_missing(row: ChainTransfer) -> bool:
             block=row.block_hash,
             amount=str(row.amount),
             lasting=True,
-            suggestion="Look it up in an explorer. If it is there, the node is wrong; if not, the money is gone.",
+            suggestion=gettext_noop(
+                "Look it up in an explorer. If it is there, the node is wrong; if not, the money is gone."
+            ),
         )
         return True

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from events.actions import record
 
@@ -56,8 +57,10 @@ def tell_of_shared_key(network: str, taken_below: int) -> None:
         ReviewItem.Reason.SHARED,
         subject=NetworkCursor.objects.get(pk=network),
         last_used_index=str(taken_below - 1),
-        suggestion="Give Gridlot an account of its own that no other wallet or shop hands out addresses of. After a "
-        "restored back-up this is expected.",
+        suggestion=gettext_noop(
+            "Give Gridlot an account of its own that no other wallet or shop hands out addresses of. After a "
+            "restored back-up this is expected."
+        ),
     )
 
 
@@ -131,5 +134,7 @@ def report(address_id: int) -> None:
             subject=row,
             stored=row.address,
             lasting=True,
-            suggestion="A reserved address was changed in the database. Find out by whom before you delete the row.",
+            suggestion=gettext_noop(
+                "A reserved address was changed in the database. Find out by whom before you delete the row."
+            ),
         )

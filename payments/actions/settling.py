@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from events.actions import record, subject_of
 from events.models import Event
@@ -230,7 +231,7 @@ def address_holds(intent: PaymentIntent, derived: str | None) -> bool:
         derived=derived,
         stored=row.address,
         lasting=True,
-        suggestion="Compare both with your wallet. Do not credit before you know who changed the row.",
+        suggestion=gettext_noop("Compare both with your wallet. Do not credit before you know who changed the row."),
     )
     return False
 

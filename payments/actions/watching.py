@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Min
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import User
 from events.actions import record
@@ -148,7 +149,9 @@ def stop(network: str, turn: int, error: str) -> None:
             ReviewItem.Reason.STOPPED,
             subject=cursor,
             error=error,
-            suggestion="Check that the node is on the right chain and fully synced, then resume the network.",
+            suggestion=gettext_noop(
+                "Check that the node is on the right chain and fully synced, then resume the network."
+            ),
         )
 
 

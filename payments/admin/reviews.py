@@ -77,7 +77,7 @@ class ReviewItemAdmin(ReadOnlyAdmin):
         "reason",
         "about",
         "age",
-        "suggestion",
+        "advice",
         "outcome",
         "decision",
         "actor",
@@ -91,6 +91,10 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     @admin.display(description=_("about"))
     def about(self, item: ReviewItem) -> SafeString:
         return format_html_join(" · ", '<a href="{}">{}</a>', ((link.url, link.text) for link in links_of(item)))
+
+    @admin.display(description=_("suggestion"))
+    def advice(self, item: ReviewItem) -> str:
+        return item.advice
 
     @admin.display(description=_("age"), ordering="opened_at")
     def age(self, item: ReviewItem) -> str:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from orders.models import Order
@@ -67,6 +68,11 @@ class ReviewItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_reason_display()}: {self.subject}"
+
+    @property
+    def advice(self) -> str:
+        """The suggestion in the reader's language: it is stored in English."""
+        return gettext(self.suggestion) if self.suggestion else ""
 
 
 class HandSettlement(models.Model):
