@@ -123,6 +123,11 @@ class InDebt(Refused):
         )
 
 
+class OwnMoney(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("It is your own money: another person must decide about it."))
+
+
 class SamePerson(Refused):
     def __init__(self) -> None:
         super().__init__(_("You proposed this yourself: above this sum a second person must agree."))

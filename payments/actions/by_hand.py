@@ -34,6 +34,8 @@ def settle_by_hand(order_id: int, *, reason: str, evidence: str, actor: User) ->
         existing = HandSettlement.objects.filter(order=order).exclude(state=State.WITHDRAWN).first()
         if existing:
             return existing
+        if order.customer_id == actor.pk:
+            raise errors.OwnMoney
         if not order.is_payable:
             raise errors.NotPayable
         settlement = HandSettlement.objects.create(
@@ -53,6 +55,8 @@ def approve(settlement_id: int, *, actor: User) -> HandSettlement:
             return settlement
         if settlement.proposed_by_id == actor.pk:
             raise errors.SamePerson
+        if order.customer_id == actor.pk:
+            raise errors.OwnMoney
         if settlement.state != State.PROPOSED or not order.is_payable:
             raise errors.NotPayable
         settlement.second = actor

@@ -26,6 +26,7 @@ def decide(item_id: int, outcome: ReviewItem.Outcome, *, reason: str, actor: Use
         if item.decided_at:
             raise errors.AlreadyDecided(item.get_outcome_display(), str(item.actor), item.decision)
         if outcome in VERDICTS:
+            refuse_own(item, actor)
             give_verdict(item, VERDICTS[outcome])
         close(item, outcome, reason=reason.strip(), actor=actor)
         return item
@@ -44,6 +45,11 @@ def lock_intent_of(item_id: int) -> None:
     intent_id = ReviewItem.objects.values_list("transfer__intent", flat=True).get(pk=item_id)
     if intent_id:
         locked_intent(intent_id)
+
+
+def refuse_own(item: ReviewItem, actor: User) -> None:
+    if item.transfer and item.transfer.intent.customer_id == actor.pk:
+        raise errors.OwnMoney
 
 
 def give_verdict(item: ReviewItem, verdict: ChainTransfer.Verdict) -> None:

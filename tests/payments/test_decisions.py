@@ -319,3 +319,18 @@ def test_a_claim_is_answered_by_the_settlement_of_its_order(shop: Any) -> None:
     claim = ReviewItem.objects.get()
     assert (claim.reason, claim.outcome, claim.actor, claim.decision) == ("claim", "noted", operator, "seen over there")
     books_are_right()
+
+
+def test_nobody_decides_about_their_own_money(shop: Any) -> None:
+    order = shop.order()
+    with pytest.raises(errors.OwnMoney):
+        by_hand.settle_by_hand(order.pk, reason="cash", evidence="mine", actor=shop.customer)
+    large = by_hand.settle_by_hand(shop.order(lots=6).pk, reason="wire", evidence="bank", actor=make_operator())
+    with pytest.raises(errors.OwnMoney):
+        by_hand.approve(large.pk, actor=shop.customer)
+    _, item = much_usdt(shop)
+    with pytest.raises(errors.OwnMoney):
+        decide(item.pk, Outcome.CREDITED, reason="mine", actor=shop.customer)
+    shop.block(3)
+    assert (paid(order), shop.balance()) == (False, 0)
+    books_are_right()
