@@ -33,7 +33,8 @@ class Payout(Stateful):
 
     `usd_cents` were debited at the request; 0 is the refund of a transfer that was never credited. `quoted_amount` are
     the base units that the receiver gets by the price of that moment; `amount` is the same until the approval fixes
-    what is to be sent; `fee` base units are kept by the house. `seal` signs where money goes, and how much. `checked_by` is the first of two persons, where two are needed. What the network says of a sent one: `position` in
+    what is to be sent; `fee` base units are kept by the house. `seal` signs where money goes, and how much.
+    `checked_by` is the first of two persons, where two are needed. What the network says of a sent one: `position` in
     its transaction once it pays what it must, its block, and else the `problem`; a worker looks again at `look_at`.
     """
 
