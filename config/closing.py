@@ -23,7 +23,7 @@ from accounts.gates import proved_again
 from accounts.models import User
 from balance.models import Account
 from orders.models import Hold, Order
-from payments.models import ChainTransfer, PaymentIntent
+from payments.models import ChainTransfer, PaymentIntent, Payout
 from provisioning.models import Rental
 
 
@@ -54,6 +54,10 @@ def money_on_its_way(user: User) -> bool:
     return waiting.exclude(status__in=ChainTransfer.GONE).exclude(verdict=ChainTransfer.Verdict.KEEP).exists()
 
 
+def payouts_under_way(user: User) -> bool:
+    return Payout.objects.filter(customer=user).on_their_way().exists()
+
+
 def promises_alive(user: User) -> bool:
     """Tell of payment instructions that may still be paid: a top-up's have no order that would stand in the way."""
     return PaymentIntent.objects.filter(customer=user, ended_at=None).exists()
@@ -81,7 +85,7 @@ IN_THE_WAY: tuple[tuple[Callable[[User], bool], Reason], ...] = (
         money,
         Reason(
             gettext_lazy("There is money in the balance, or a debt."),
-            gettext_lazy("Use it for an order, or ask support for a payout first. It would be lost to you."),
+            gettext_lazy("Use it for an order, or ask for a payout there first. It would be lost to you."),
             "balance:statement",
             gettext_lazy("Go to the balance"),
         ),
@@ -93,6 +97,15 @@ IN_THE_WAY: tuple[tuple[Callable[[User], bool], Reason], ...] = (
             gettext_lazy("It becomes yours when the network has confirmed it. Come back then."),
             "orders:list",
             RENTALS,
+        ),
+    ),
+    (
+        payouts_under_way,
+        Reason(
+            gettext_lazy("A payout or refund is under way."),
+            gettext_lazy("If it can't be sent, its sum comes back to this account. Wait until it is final."),
+            "balance:statement",
+            gettext_lazy("Go to the balance"),
         ),
     ),
     (

@@ -22,9 +22,10 @@ from events.actions import subject_of
 from events.models import Event
 from journal.models import Card
 from orders.models import Draft, Order
-from payments.models import ChainTransfer, Inquiry, PaymentIntent, TopUp
+from payments.models import ChainTransfer, Inquiry, PaymentIntent, Payout, TopUp
 from provisioning.models import Rental
 
+BASE_UNITS = {"amount", "quoted_amount", "fee"}
 Rows = Callable[[User], "QuerySet[Any]"]
 
 
@@ -87,6 +88,12 @@ SECTIONS: tuple[tuple[str, Rows, str], ...] = (
         lambda user: ChainTransfer.objects.filter(intent__customer=user).order_by("id"),
         "intent_id network txid position method contract amount status block_height block_time first_seen_at",
     ),
+    (
+        "payouts",
+        lambda user: Payout.objects.filter(customer=user).order_by("id"),
+        "id symbols kind state transfer_id method network address usd_cents quoted_amount quoted_rate_e8 amount fee "
+        "rate_e8 requested_at approved_at sent_at txid seen_at block_height final_at closed_at decision",
+    ),
     ("balance", lambda user: movements_of(user).order_by("id"), "id at kind reference reason amount_cents"),
     (
         "rentals",
@@ -123,4 +130,4 @@ def everything(user: User) -> dict[str, Any]:
 
 def plain(name: str, value: Any) -> Any:
     """Write base units as text: a JSON number loses digits in many readers."""
-    return str(value) if name == "amount" else value
+    return str(value) if name in BASE_UNITS and value is not None else value

@@ -20,6 +20,7 @@ LOOK = (
     "payments.view_inquiry",
     "payments.view_networkcursor",
     "payments.view_paymentintent",
+    "payments.view_payout",
     "payments.view_ratesourcehealth",
     "payments.view_reconciliation",
     "payments.view_reviewitem",
@@ -40,6 +41,7 @@ OPERATOR = (
     "orders.change_environment",
     "payments.change_networkcursor",
     "payments.change_reviewitem",
+    "payments.decide_payout",
     "payments.settle_order",
     "provisioning.change_rental",
 )

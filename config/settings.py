@@ -306,6 +306,8 @@ BRAND = env.str("BRAND", default="Gridlot")
 ORDER_NUMBER_PREFIX = env.str("ORDER_NUMBER_PREFIX", default="GL")
 # TOPUP_NUMBER_PREFIX: stands before the reference of each top-up, so that nobody takes it for an order.
 TOPUP_NUMBER_PREFIX = env.str("TOPUP_NUMBER_PREFIX", default="TU")
+# PAYOUT_NUMBER_PREFIX: stands before the reference of each payout and refund.
+PAYOUT_NUMBER_PREFIX = env.str("PAYOUT_NUMBER_PREFIX", default="PO")
 # SUPPORT_CONTACT: where a person who needs help is sent, as text. Empty: pages point to the order itself.
 SUPPORT_CONTACT = env.str("SUPPORT_CONTACT", default="")
 
@@ -430,10 +432,29 @@ TOLERANCE_STABLE = (10, 50)
 UNPROMISED_LIMIT_CENTS, OTHER_ASSET_LIMIT_CENTS = 500_000, 10_000
 # SECOND_PROVIDER_ABOVE_CENTS: transfers worth more must be confirmed by the second provider too, if there is one.
 SECOND_PROVIDER_ABOVE_CENTS = 100_000
-# SECOND_PERSON_ABOVE_CENTS: settling more than this by hand needs two persons.
+# SECOND_PERSON_ABOVE_CENTS: settling more than this by hand, or paying it out of a balance, needs two persons.
 SECOND_PERSON_ABOVE_CENTS = 50_000
 # TOPUP_CENTS: the amounts that can be added to a balance (BAL-1).
 TOPUP_CENTS = (10_000, 50_000, 200_000, 1_000_000)
+# PAYOUT_FEES: what a payout or refund costs its receiver, in whole coins of each method, for the network's fee; a
+# method that is not named costs nothing. The smallest payout is that of a payment in the same method.
+PAYOUT_FEES = {
+    "btc": "0.00005",
+    "ltc": "0.002",
+    "eth": "0.0007",
+    "usdt-ethereum": "3",
+    "usdc-ethereum": "3",
+    "trx": "2",
+    "usdt-tron": "3",
+    "sol": "0.0001",
+}
+# PAYOUT_SLIP_BASIS_POINTS: a payout that would bring so much less coin than was shown, since the price has moved, is
+# not approved: its customer knows what arrives at least.
+PAYOUT_SLIP_BASIS_POINTS = 500
+# PAYOUTS_PER_HOUR: payouts of one customer: each is work for an operator.
+PAYOUTS_PER_HOUR = 5
+# PAYOUT_UNSEEN_MINUTES: a sent payout that the network does not show for so long stands before a person.
+PAYOUT_UNSEEN_MINUTES = 60
 # RESERVE_SIZE / RESERVE_LOW / RESERVE_EMPTY: ready addresses per network kept, alarm level, level of no new quotes.
 RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
 # INQUIRIES_PER_HOUR: questions of one customer to the payment doctor: each may ask every node, several times.

@@ -179,3 +179,107 @@ class TooManyAsked(Refused):
 class NothingToClaim(Refused):
     def __init__(self) -> None:
         super().__init__(_("This answer leaves nothing for a person to look up."))
+
+
+class RateMoved(NotNow):
+    def __init__(self) -> None:
+        super().__init__(
+            _("The price has moved: less would arrive than was shown. Nothing was sent; look at the new figures.")
+        )
+
+
+class TooManyPayouts(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("You asked for many payouts within an hour. Wait a while before the next one."))
+
+
+class NotThatMuch(Refused):
+    """The balance does not cover what is to go out."""
+
+    def __init__(self, available: str, needed: str) -> None:
+        super().__init__(
+            _("%(needed)s would be debited and %(available)s is available in the balance. Nothing was debited.")
+            % {"available": available, "needed": needed}
+        )
+
+
+class SpentOnOrder(Refused):
+    def __init__(self, available: str, needed: str) -> None:
+        super().__init__(
+            _(
+                "The balance of the customer is %(available)s and this refund takes %(needed)s from it. What was spent "
+                "on an order must first be given back."
+            )
+            % {"available": available, "needed": needed}
+        )
+
+
+class BadReceiver(Refused):
+    """The address can't be sent to; the sentence is the network's."""
+
+
+class NotRefundable(Refused):
+    """Nothing can be refunded; the sentence says why."""
+
+
+class TooMuchToRefund(Refused):
+    def __init__(self, left: str) -> None:
+        super().__init__(_("%(left)s is left to refund of this transfer.") % {"left": left})
+
+
+class NothingArrives(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("The fee is as much as this: nothing would arrive. Take more, or let the house pay it."))
+
+
+class PayoutMoved(Refused):
+    def __init__(self, state: str) -> None:
+        super().__init__(_("This can't be done any more: the payout is %(state)s by now.") % {"state": state})
+
+
+class OwnPayout(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("You asked for this yourself: another person must agree."))
+
+
+class NotBacked(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _("The transfer that is to be sent back is not there any more as it was: look at it, then refuse this.")
+        )
+
+
+class BrokenPayoutSeal(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _("This row was changed in the database: its address or its sums are not what was asked for. Send nothing.")
+        )
+
+
+class BadTransaction(Refused):
+    """The transaction id can't be one of the network; the sentence is the network's."""
+
+
+class TransactionUsed(Refused):
+    def __init__(self, number: str) -> None:
+        super().__init__(
+            _("This transaction is recorded for %(number)s, to the same address. Each payout has one of its own.")
+            % {"number": number}
+        )
+
+
+class SeenAlready(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("The network shows this payment: it can't be taken back."))
+
+
+class NothingToAccept(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("Only a transaction that is in a block and pays something else is judged by a person."))
+
+
+class BeingRefunded(Refused):
+    def __init__(self, number: str) -> None:
+        super().__init__(
+            _("This transfer is being sent back (%(number)s), so it can't be credited too.") % {"number": number}
+        )

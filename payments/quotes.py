@@ -115,6 +115,13 @@ def units_for(usd_cents: int, rate_e8: int, decimals: int, shown: int) -> int:
     return round_up(exact, decimals, shown)
 
 
+def units_worth(usd_cents: int, rate_e8: int, decimals: int, shown: int) -> int:
+    """Return what so many cents are worth in base units, rounded down to `shown` decimals."""
+    step: int = 10 ** max(decimals - shown, 0)
+    exact: int = usd_cents * E8_PER_CENT * 10**decimals // rate_e8
+    return exact // step * step
+
+
 def cents_for(units: int, rate_e8: int, decimals: int) -> int:
     """Return what so many base units are worth in whole cents, rounded down."""
     scale: int = 10**decimals * E8_PER_CENT

@@ -17,7 +17,7 @@ from balance.export import statement_csv
 from balance.models import Movement
 from orders.models import Order
 
-from .models import ChainTransfer, HandSettlement, PaymentIntent, Purpose, TopUp
+from .models import ChainTransfer, HandSettlement, PaymentIntent, Payout, Purpose, TopUp
 from .registry import method, method_name
 
 Kind = Movement.Kind
@@ -36,7 +36,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a movement was, in words; the order or top-up that it is about, and the page that tells more: "" if none."""
+    """What a movement was, in words; the order, top-up or payout that it is about, and its page: "" if none."""
 
     words: "str | Promise"
     about: "str | Promise" = ""
@@ -47,7 +47,7 @@ class Line:
 
 
 def lines_of(movements: Iterable[Movement]) -> dict[int, Line]:
-    """Return the line of each movement by its id, in four queries at most, whatever their number."""
+    """Return the line of each movement by its id, in five queries at most, whatever their number."""
     rows = {movement.pk: movement for movement in movements}
     told = Told.read(rows.values())
     return {pk: told.line(movement) for pk, movement in rows.items()}
@@ -71,6 +71,7 @@ class Told:
     intents: Mapping[str, PaymentIntent]
     orders: Mapping[str, Order]
     hands: Mapping[str, HandSettlement]
+    payouts: Mapping[str, Payout]
 
     @classmethod
     def read(cls, movements: Iterable[Movement]) -> "Told":
@@ -83,6 +84,7 @@ class Told:
             {str(row.pk): row for row in intents.filter(pk__in=named(movements, "intent"))},
             {str(row.pk): row for row in Order.objects.filter(pk__in=named(movements, "order"))},
             {str(row.pk): row for row in hands.filter(pk__in=named(movements, "hand"))},
+            {str(row.pk): row for row in Payout.objects.filter(pk__in=named(movements, "payout"))},
         )
 
     def line(self, movement: Movement) -> Line:
@@ -95,6 +97,8 @@ class Told:
             return Line(WORDS[Kind(movement.kind)], name_of(order), order.get_absolute_url())
         if hand := self.hands.get(key) if noun == "hand" else None:
             return Line(_("Settled by an operator"), name_of(hand.order), hand.order.get_absolute_url())
+        if payout := self.payouts.get(key) if noun == "payout" else None:
+            return payout_line(movement, payout)
         return Line(WORDS[Kind(movement.kind)])
 
 
@@ -106,6 +110,13 @@ def transfer_line(movement: Movement, transfer: ChainTransfer) -> Line:
         else _("%(asset)s received")
     )
     return Line(words % {"asset": asset_of(transfer)}, name_of(transfer.intent.purpose), intent_url(transfer.intent))
+
+
+def payout_line(movement: Movement, payout: Payout) -> Line:
+    """Return the line of a payout's debit, or of what came back because it was not sent."""
+    words = _("Refund to your wallet") if payout.is_refund else WORDS[Kind.PAYOUT]
+    words = WORDS[Kind.UNSENT] if movement.kind == Kind.UNSENT else words
+    return Line(words, payout.number, payout.get_absolute_url())
 
 
 def asset_of(transfer: ChainTransfer) -> str:

@@ -9,7 +9,8 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
-from . import answering, rates, reconciling, watcher
+from . import answering, following, rates, reconciling, watcher
+from .actions import following as payouts
 from .actions import inquiries, reserve
 from .actions.rates import record_failure, record_samples
 from .models import NetworkCursor
@@ -92,6 +93,16 @@ def answer_inquiries() -> None:
         if time.monotonic() >= ends:
             inquiries.put_off(waiting[done:])
             return
+
+
+@shared_task
+def follow_payouts() -> None:
+    """Look at the payouts that were sent. Recording one nudges it; the timer asks again."""
+    for payout_id in payouts.due():
+        try:
+            following.follow(payout_id)
+        except Exception:  # what one network does must not keep the others waiting
+            log.exception("payout %s could not be looked at", payout_id)
 
 
 @shared_task

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise as Words
 from django.utils.http import urlencode
@@ -15,10 +15,11 @@ from money.usd import localised
 from orders.models import Order
 from orders.queries import waiting_for_stock
 
-from .models import HandSettlement, NetworkCursor, RateSourceHealth, ReservedAddress, ReviewItem
+from .models import HandSettlement, NetworkCursor, Payout, RateSourceHealth, ReservedAddress, ReviewItem
 from .queries import watching
 from .registry import families
 from .review_facts import links_of
+from .shown import coins
 
 SHOWN = 20
 
@@ -45,7 +46,7 @@ class Section:
 
 def sections(now: datetime) -> list[Section]:
     """Return what there is to do; a kind without anything is left out."""
-    found = [reviews(), hands(), help_needed(), stock_needed(), networks(now), sources(), reserves()]
+    found = [reviews(), hands(), *payouts(now), help_needed(), stock_needed(), networks(now), sources(), reserves()]
     return [section for section in found if section.count]
 
 
@@ -104,6 +105,37 @@ def hands() -> Section:
     ]
     url = page("payments_handsettlement", state__exact="proposed")
     return Section(_("Settlements by hand that wait for a second person"), len(lines), lines[:SHOWN], url)
+
+
+def payouts(now: datetime) -> list[Section]:
+    """Return the payouts that wait for an operator: to agree, to send, or to look why one is not final."""
+    rows, state = Payout.objects.order_by("requested_at").select_related("customer"), Payout.State
+    return [
+        payouts_in(_("Payouts and refunds to approve"), rows.filter(state=state.REQUESTED), state="requested"),
+        payouts_in(_("Payouts and refunds to send"), rows.filter(state=state.APPROVED), state="approved"),
+        payouts_in(_("Payouts that were sent and did not arrive"), rows.filter(stuck(now)), state="stuck"),
+    ]
+
+
+def stuck(now: datetime) -> Q:
+    """Return which sent payouts a person must look at: those whose transaction is wrong, or not shown for long."""
+    unseen = Q(position="", sent_at__lt=now - timedelta(minutes=settings.PAYOUT_UNSEEN_MINUTES))
+    wrong = Q(problem__in=(Payout.Problem.FAILED, Payout.Problem.OTHER))
+    return Q(state=Payout.State.SENT) & (unseen | wrong)
+
+
+def payouts_in(title: str | Words, found: QuerySet[Payout], *, state: str) -> Section:
+    rows = list(found)
+    lines = [
+        Row(
+            payout.number,
+            reverse("admin:payments_payout_change", args=[payout.pk]),
+            payout.sent_at or payout.approved_at or payout.requested_at,
+            f"{payout.get_kind_display()}, {coins(payout.amount, payout.method)}",
+        )
+        for payout in rows[:SHOWN]
+    ]
+    return Section(title, len(rows), lines, page("payments_payout", state=state))
 
 
 def help_needed() -> Section:

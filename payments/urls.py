@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import inquiry_views, proof_views, receipt_page, receipt_views, statement, topups, views, wallet
+from . import inquiry_views, payout_views, proof_views, receipt_page, receipt_views, statement, topups, views, wallet
 
 app_name = "payments"
 urlpatterns = [
@@ -17,6 +17,10 @@ urlpatterns = [
     path("topups/<str:number>/pay/", views.choose_topup, name="choose_topup"),
     path("receipts/<str:number>/", receipt_page.receipt, name="receipt"),
     path("balance/statement.csv", statement.download, name="statement_csv"),
+    path("balance/payout/", payout_views.ask, name="ask_payout"),
+    path("payouts/<str:number>/", payout_views.detail, name="payout"),
+    path("payouts/<str:number>/status/", payout_views.status, name="payout_status"),
+    path("payouts/<str:number>/cancel/", payout_views.cancel, name="cancel_payout"),
     path("sent/", inquiry_views.doctor, name="doctor"),
     path("sent/<uuid:inquiry_id>/", inquiry_views.inquiry, name="inquiry"),
     path("sent/<uuid:inquiry_id>/status/", inquiry_views.inquiry_status, name="inquiry_status"),

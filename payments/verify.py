@@ -14,7 +14,7 @@ from balance.models import Account, House, Movement
 from catalog.models import Offer
 from orders.models import Hold, Order
 
-from .models import Allocation, ChainTransfer, HandSettlement, PaymentIntent, ReviewItem
+from .models import Allocation, ChainTransfer, HandSettlement, PaymentIntent, Payout, ReviewItem
 
 Status = ChainTransfer.Status
 LEAST_TOPUP = (95, 100)  # a top-up is credited what came; it counts as covered within the tolerance, which is less
@@ -63,6 +63,8 @@ def discrepancies() -> Iterator[Discrepancy]:
     yield from captures()
     yield from settled_intents()
     yield from settled_by_hand()
+    yield from payouts()
+    yield from refunds()
     yield from stock()
 
 
@@ -221,6 +223,42 @@ def settled_by_hand() -> Iterator[Discrepancy]:
             yield Discrepancy(f"hand settlement {settlement.pk}", f"says {settlement.usd_cents} cents, moved {cents}")
     for reference in moved:
         yield Discrepancy(reference, "adjusts a balance for a settlement by hand that was not made")
+
+
+def payouts() -> Iterator[Discrepancy]:
+    """Every payout was debited from its customer, once; what was refused or cancelled came back, and nothing else."""
+    kinds = (Movement.Kind.PAYOUT, Movement.Kind.UNSENT)
+    moved = {m.reference: m for m in Movement.objects.filter(kind__in=kinds).select_related("debit", "credit")}
+    for payout in Payout.objects.filter(usd_cents__gt=0).iterator():
+        wanted = [(payout.reference, Movement.Kind.PAYOUT)]
+        if payout.is_closed:
+            wanted.append((f"{payout.reference}:unsent", Movement.Kind.UNSENT))
+        for reference, kind in wanted:
+            movement = moved.pop(reference, None)
+            if movement is None:
+                yield Discrepancy(f"payout {payout}", f"is {payout.state} without its movement {reference}")
+                continue
+            customer = (movement.debit if kind == Movement.Kind.PAYOUT else movement.credit).customer_id
+            said = (movement.kind, movement.amount_cents, customer)
+            if said != (kind, payout.usd_cents, payout.customer_id):
+                yield Discrepancy(reference, "differs from its payout in kind, amount or customer")
+    for reference in moved:
+        yield Discrepancy(reference, "moves money for a payout that is not there, or that was not ended")
+
+
+def refunds() -> Iterator[Discrepancy]:
+    """What is sent back of a transfer is no more than came, in units and in the cents it was credited with; of one that
+    is sent back uncredited nothing is credited."""
+    standing = Payout.objects.filter(kind=Payout.Kind.REFUND).standing()
+    for transfer in ChainTransfer.objects.filter(payouts__in=standing).distinct().order_by("pk"):
+        mine = list(transfer.payouts.standing())
+        if sum(payout.taken for payout in mine) > transfer.amount:
+            yield Discrepancy(f"transfer {transfer}", "is sent back over more than arrived")
+        credited = max([0, *transfer.allocations.values_list("usd_cents", flat=True)])
+        if sum(payout.usd_cents for payout in mine) > credited:
+            yield Discrepancy(f"transfer {transfer}", "is sent back for more than it was credited with")
+        if transfer.credited and not all(payout.usd_cents for payout in mine):
+            yield Discrepancy(f"transfer {transfer}", "is credited and sent back without a debit")
 
 
 def stock() -> Iterator[Discrepancy]:

@@ -3,6 +3,7 @@
 import uuid
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,11 +13,13 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from money.units import plain
+from orders import numbers
 
 from .forms import PayForm
-from .models import PaymentIntent
+from .models import PaymentIntent, Payout
 from .networks.simulated_chain import Sent
 from .pages import page_of
+from .payout_page import PayoutPage
 from .registry import families, is_simulated, method, methods, simulated_chain
 
 
@@ -25,10 +28,10 @@ def wallet(request: HttpRequest) -> HttpResponse:
     """Show the wallet of one network, filled in for an intent of this customer; pay or mine on POST."""
     if not is_simulated():
         raise Http404("real networks have no demo wallet")
-    intent = asked_intent(request)
+    intent, payout = asked_intent(request), asked_payout(request)
     network = intent.network if intent else asked_network(request)
     chain = simulated_chain(network)
-    form = PayForm(network, initial=filled(intent) if intent else None)
+    form = PayForm(network, initial=filled(intent) if intent else to_send(payout))
     if request.method == "POST" and request.POST.get("action") == "mine":
         chain.mine()
         messages.success(request, _("A block was mined."))
@@ -36,8 +39,10 @@ def wallet(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = PayForm(network, request.POST)
         if form.is_valid():
-            pay(form)
+            txid = pay(form)
             messages.success(request, _("Sent. The network will put it into its next block."))
+            if payout:
+                return redirect(f"{reverse('admin:payments_payout_change', args=[payout.pk])}?txid={txid}")
             return redirect(reverse("payments:intent", args=[intent.pk]) if intent else request.get_full_path())
     context = {
         "form": form,
@@ -56,10 +61,11 @@ def asked_network(request: HttpRequest) -> str:
     return asked if asked in families() else next(iter(families()))
 
 
-def pay(form: PayForm) -> None:
+def pay(form: PayForm) -> str:
+    """Send what the form says; return the transaction's id."""
     data = form.cleaned_data
     chosen = method(data["method"])
-    simulated_chain(chosen.family.network).pay(
+    return simulated_chain(chosen.family.network).pay(
         data["address"], data["units"], method=chosen.code, contract=chosen.asset.contract
     )
 
@@ -74,6 +80,21 @@ def asked_intent(request: HttpRequest) -> PaymentIntent | None:
         .filter(pk=key, customer=cast(User, request.user))
         .first()
     )
+
+
+def asked_payout(request: HttpRequest) -> Payout | None:
+    """Return the approved payout that an operator wants to send."""
+    if not request.user.has_perm("payments.decide_payout"):
+        return None
+    symbols = numbers.read(request.GET.get("payout", ""), settings.PAYOUT_NUMBER_PREFIX)
+    return Payout.objects.filter(symbols=symbols or "", state=Payout.State.APPROVED).first()
+
+
+def to_send(payout: Payout | None) -> dict[str, str] | None:
+    if payout is None:
+        return None
+    page = PayoutPage(payout)
+    return {"method": payout.method, "address": page.address, "amount": page.amount_text}
 
 
 def filled(intent: PaymentIntent) -> dict[str, str]:

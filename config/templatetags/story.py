@@ -12,7 +12,7 @@ from events.actions import subject_of
 from events.models import Event
 from orders.models import Order
 from orders.words import Word
-from payments.models import TopUp
+from payments.models import Payout, TopUp
 
 register = template.Library()
 
@@ -107,6 +107,13 @@ def after_payment(order: Order, provisioning: str) -> NextStep | None:
 
 
 @register.inclusion_tag("components/timeline.html")
+def payout_timeline(payout: Payout) -> dict[str, object]:
+    """Show everything that happened to a payout or refund, newest first. A refund's is told by what it refunds."""
+    rows = Event.objects.filter(thread=subject_of(payout.story()), subject=subject_of(payout), kind__in=WORDS)
+    return {"events": [{"at": row.at, "words": plain_words(row)} for row in rows.order_by("-id")]}
+
+
+@register.inclusion_tag("components/timeline.html")
 def timeline_of(row: Order | TopUp) -> dict[str, object]:
     """Show everything that happened to an order or a top-up, newest first (ORD-8, BAL-1)."""
     rows = Event.objects.filter(thread=subject_of(row), kind__in=WORDS).order_by("-id")[:200]
@@ -116,4 +123,15 @@ def timeline_of(row: Order | TopUp) -> dict[str, object]:
 def words_of(event: Event) -> "str | Promise":
     if event.kind == "rental.active" and event.data.get("before") == "suspended":
         return _("Rental resumed.")
+    return _("Refund: %(what)s") % {"what": plain_words(event)} if is_refund_on(event) else plain_words(event)
+
+
+def plain_words(event: Event) -> "str | Promise":
+    if event.kind == "payout.approved" and event.data.get("before") == Payout.State.SENT:
+        return _("The recorded transaction was taken back: it is to be sent again.")
     return WORDS[event.kind]
+
+
+def is_refund_on(event: Event) -> bool:
+    """Tell of an event of a refund that stands on the timeline of an order or a top-up."""
+    return event.kind.startswith("payout.") and event.thread != event.subject

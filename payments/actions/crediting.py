@@ -147,6 +147,8 @@ def may_credit_apart(intent: PaymentIntent, credited: Credited) -> bool:
 def allocate(intent: PaymentIntent, credited: Credited) -> None:
     """Credit one transfer to the customer. The unique keys of allocation and movement make it happen once."""
     transfer, movement = credited.transfer, None
+    if transfer.verdict == Verdict.KEEP:  # it may be on its way back to its sender
+        raise RuntimeError(f"{transfer} is not to be credited: a person decided that")
     if credited.cents:
         movement = credit(
             intent.customer,

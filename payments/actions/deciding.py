@@ -59,7 +59,16 @@ def give_verdict(item: ReviewItem, verdict: ChainTransfer.Verdict) -> None:
     transfer = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=item.transfer_id)
     if transfer.credited:
         raise errors.CreditedAlready
-    if verdict == ChainTransfer.Verdict.CREDIT and not can_be_valued(transfer):
-        raise errors.NoValue
+    if verdict == ChainTransfer.Verdict.CREDIT:
+        refuse_credit(transfer)
     transfer.verdict = verdict
     transfer.save(update_fields=["verdict"])
+
+
+def refuse_credit(transfer: ChainTransfer) -> None:
+    """Raise the `Refused` that says why a transfer can't be credited: nobody knows its worth, or it is sent back."""
+    if not can_be_valued(transfer):
+        raise errors.NoValue
+    refund = transfer.payouts.standing().first()
+    if refund:
+        raise errors.BeingRefunded(refund.number)

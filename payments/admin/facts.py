@@ -152,6 +152,7 @@ class ChainTransferAdmin(FindsNumbers, ReadOnlyAdmin):
     list_select_related = ("intent__order", "intent__topup")
     search_fields = ("txid", "intent__address__address", "intent__order__symbols", "intent__topup__symbols")
     exclude = ("amount", "first_seen_at", "block_time")
+    change_form_template = "payments/admin_transfer.html"
     readonly_fields: ClassVar[Any] = ("sum", FIRST_SEEN, moment("block_time", _("block time")))
 
     @admin.display(description=_("order or top-up"))

@@ -1,8 +1,10 @@
-"""Promises (intents), facts of chains (transfers), how facts became credit (allocations), and decisions of people."""
+"""Promises (intents), facts of chains (transfers), how facts became credit (allocations), decisions of people, and
+money that goes out (payouts)."""
 
 from .decisions import HandSettlement, Inquiry, ReviewItem
 from .health import LastRate, RateSourceHealth
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
+from .payouts import Payout
 from .promises import PaymentIntent, Purpose, TopUp
 from .proof import Reconciliation
 from .transfers import Allocation, ChainTransfer, SpentOutput
@@ -16,6 +18,7 @@ __all__ = [
     "LastRate",
     "NetworkCursor",
     "PaymentIntent",
+    "Payout",
     "Purpose",
     "RateSample",
     "RateSourceHealth",

@@ -5,21 +5,25 @@ from collections.abc import Iterable
 
 from django import template
 from django.conf import settings
+from django.template import Context
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from balance.queries import Row
 from orders.models import Order
 from orders.words import Word, payment_word
-from payments.models import TopUp
+from payments.models import ChainTransfer, Payout, TopUp
 from payments.pages import IntentPage, pages_of, panel_of
+from payments.payout_page import PayoutPage
+from payments.payouts import GOODWILL, NO_PAYMENT, refundable_of
 from payments.queries import pending_cents
+from payments.shown import transferred
 from payments.statement import Line, lines_of
 from payments.words import topup_word
 
 register = template.Library()
 SHOWN_FIRST = ("paid", "help", "confirming", "second", "band", "seen", "partly_paid", "declared", "waiting")
-NEWEST_TOPUPS = 10
+NEWEST_TOPUPS = NEWEST_PAYOUTS = 10
 
 
 @register.simple_tag
@@ -60,6 +64,13 @@ def topup_panel(customer: User) -> dict[str, object]:
     }
 
 
+@register.inclusion_tag("payments/_payouts.html")
+def payout_panel(customer: User, available_cents: int) -> dict[str, object]:
+    """Show the way to a payout of the balance, and the newest payouts and refunds (BAL-7)."""
+    rows = Payout.objects.filter(customer=customer)[:NEWEST_PAYOUTS]
+    return {"available_cents": available_cents, "payouts": [PayoutPage(row) for row in rows]}
+
+
 @register.simple_tag
 def pending_money(customer: User) -> int:
     """Return the cents that are on their way and not credited yet."""
@@ -72,3 +83,22 @@ def statement_lines(rows: Iterable[Row]) -> list[tuple[Row, Line]]:
     rows = list(rows)
     lines = lines_of(row.movement for row in rows)
     return [(row, lines[row.movement.pk]) for row in rows]
+
+
+@register.inclusion_tag("payments/_admin_refunds.html", takes_context=True)
+def order_refunds(context: Context, order: Order) -> dict[str, object]:
+    """Show operators what of an order's money can be sent back, and where; or why nothing can (case 96)."""
+    transfers = list(ChainTransfer.objects.filter(intent__order=order, dust=False).known().order_by("pk"))
+    return {
+        "rows": [(transfer, transferred(transfer), refundable_of(transfer)) for transfer in transfers],
+        "no_payment": NO_PAYMENT,
+        "goodwill": GOODWILL,
+        "perms": context["perms"],
+    }
+
+
+@register.inclusion_tag("payments/_admin_refunds.html", takes_context=True)
+def transfer_refunds(context: Context, transfer: ChainTransfer) -> dict[str, object]:
+    """Show operators what of one transfer can be sent back."""
+    rows = [(transfer, transferred(transfer), refundable_of(transfer))]
+    return {"rows": rows, "goodwill": GOODWILL, "perms": context["perms"]}

@@ -10,7 +10,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.test import Client
 from pytest_django.fixtures import Settings
-from story import Network, ask, make_customer, make_offer, save_order
+from story import Network, ask, give, make_customer, make_offer, save_order
 
 from accounts.actions import lost, tokens
 from accounts.actions.guests import holder_of
@@ -23,8 +23,9 @@ from orders.drafts import keep
 from orders.models import Draft
 from payments.actions import inquiries
 from payments.actions.by_hand import settle_by_hand
+from payments.actions.payouts import request_payout
 from payments.actions.topups import make_topup
-from payments.models import RateSourceHealth, Reconciliation, ReviewItem
+from payments.models import ChainTransfer, RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
 
 WHO = ("nobody", "own", "other", "support", "operator", "owner")
@@ -59,12 +60,17 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     review = ReviewItem.objects.create(reason="other_asset", subject="x:1")
     wired = save_order(customer, offer, lots=6)
     hand = settle_by_hand(wired.pk, reason="wire", evidence="statement", actor=make_customer("wire@example.com"))
+    give(customer, 10_000)
+    payout = request_payout(customer, "eth", 5_000, "0x" + "ab" * 20, shown_amount=1, form_key=uuid.uuid4())
     return {
         "slug": offer.slug,
         "number": paid.number,
         "unpaid_number": unpaid.number,
         "intent_id": intent.pk,
         "topup_number": topup.number,
+        "payout_number": payout.number,
+        "payout_id": payout.pk,
+        "transfer_id": ChainTransfer.objects.get().pk,
         "inquiry_id": inquiry.pk,
         "order_id": unpaid.pk,
         "item_id": review.pk,

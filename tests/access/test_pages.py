@@ -14,6 +14,7 @@ from django.urls import URLResolver, get_resolver, reverse
 pytestmark = [pytest.mark.access, pytest.mark.django_db]
 ACTIONS = ("changelist", "add", "change", "history", "delete")
 UNPAID = {"orders:cancel", "payments:choose", "payments:balance"}  # pages of an order that still waits for payment
+PAYOUTS = {"payments:payout", "payments:payout_status", "payments:cancel_payout"}
 TOPUPS = {"payments:topup", "payments:topup_status", "payments:choose_topup"}
 
 
@@ -36,6 +37,8 @@ def arguments(name: str, world: dict[str, Any]) -> dict[str, Any]:
     found = {argument: world[argument] for argument in wanted}
     if name in UNPAID | TOPUPS:
         found["number"] = world["unpaid_number" if name in UNPAID else "topup_number"]
+    if name in PAYOUTS:
+        found["number"] = world["payout_number"]
     return found
 
 
