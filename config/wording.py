@@ -44,6 +44,7 @@ WORDS = {
     "transfer.credited": _("Transfer credited."),
     "review.opened": _("A person will look at this."),
     "review.decided": _("A person decided."),
+    "message.sent": _("Message in the conversation."),
     "rental.queued": _("Rental queued."),
     "rental.planned": _("Host or planned dates set."),
     "rental.preparing": _("An operator started preparing the machine."),
@@ -54,4 +55,13 @@ WORDS = {
     "rental.ended": _("Rental ended."),
     "rental.wiped": _("Machine wiped."),
     "access.shown": _("Access information shown to you."),
+}
+
+# What a message says there, by its kind; its words stay in the conversation.
+MESSAGES = {
+    "question": _("Message to support."),
+    "answer": _("Answer from support."),
+    "cancellation": _("Cancellation asked for; an operator decides."),
+    "date": _("A date asked for."),
+    "change": _("Extension or change asked for."),
 }
