@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from accounts.queries import history
 from balance.queries import movements_of
+from conversations.models import Message
 from events.actions import subject_of
 from events.models import Event
 from journal.models import Card
@@ -65,6 +66,11 @@ SECTIONS: tuple[tuple[str, Rows, str], ...] = (
         lambda user: Order.objects.filter(customer=user).order_by("id"),
         "id symbols state payment offer_name cards_per_lot term_days lots unit_price_cents total_cents environment "
         "environment_wish first_name last_name email created_at settled_at",
+    ),
+    (
+        "messages",
+        lambda user: Message.objects.filter(order__customer=user).order_by("id"),
+        "order_id at side kind topic body context",
     ),
     ("order_history", order_events, "thread at kind data"),
     (

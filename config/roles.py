@@ -11,6 +11,8 @@ LOOK = (
     "balance.view_movement",
     "catalog.view_offer",
     "catalog.view_price",
+    "conversations.view_cannedtext",
+    "conversations.view_message",
     "events.view_event",
     "orders.view_environment",
     "orders.view_hold",
@@ -28,7 +30,7 @@ LOOK = (
     "provisioning.view_rental",
 )
 # Support reads and converses; access secrets and money are not theirs (ACC-8, A13).
-SUPPORT = LOOK
+SUPPORT = (*LOOK, "conversations.answer")
 # Operators reconcile and provision.
 OPERATOR = (
     *LOOK,
@@ -36,6 +38,9 @@ OPERATOR = (
     "catalog.change_offer",
     "catalog.add_price",
     "catalog.change_price",
+    "conversations.answer",
+    "conversations.add_cannedtext",
+    "conversations.change_cannedtext",
     "orders.change_order",
     "orders.add_environment",
     "orders.change_environment",

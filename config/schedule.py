@@ -21,6 +21,7 @@ SCHEDULE = {
     "orders": every("orders.tasks.expire_orders", 300.0),
     "guests": every("accounts.tasks.forget_guests", 3600.0),
     "contacts": every("orders.tasks.forget_contacts", 3600.0),
+    "conversations": every("conversations.tasks.forget_texts", 3600.0),
 }
 if settings.NETWORKS_KIND == "simulated":
     SCHEDULE["mine"] = every("payments.tasks.mine_simulated", settings.SIMULATED_BLOCK_SECONDS)

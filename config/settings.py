@@ -457,6 +457,8 @@ PAYOUTS_PER_HOUR = 5
 PAYOUT_UNSEEN_MINUTES = 60
 # RESERVE_SIZE / RESERVE_LOW / RESERVE_EMPTY: ready addresses per network kept, alarm level, level of no new quotes.
 RESERVE_SIZE, RESERVE_LOW, RESERVE_EMPTY = 200, 50, 1
+# MESSAGES_PER_HOUR: messages of one customer to support: more than anybody types, less than would bury the others'.
+MESSAGES_PER_HOUR = 30
 # INQUIRIES_PER_HOUR: questions of one customer to the payment doctor: each may ask every node, several times.
 INQUIRIES_PER_HOUR = 30
 # RECONCILE_SECONDS: how often chain and books are compared: often enough to trust, seldom enough to cost nothing.

@@ -53,6 +53,7 @@ WORDS = {
     "payout.cancelled": _("Cancelled; its sum is in the balance again."),
     "review.opened": _("A person will look at this."),
     "review.decided": _("A person decided."),
+    "message.sent": _("Message in the conversation."),
     "rental.queued": _("Rental queued."),
     "rental.planned": _("Host or planned dates set."),
     "rental.preparing": _("An operator started preparing the machine."),
@@ -63,4 +64,13 @@ WORDS = {
     "rental.ended": _("Rental ended."),
     "rental.wiped": _("Machine wiped."),
     "access.shown": _("Access information shown to you."),
+}
+
+# What a message says there, by its kind; its words stay in the conversation.
+MESSAGES = {
+    "question": _("Message to support."),
+    "answer": _("Answer from support."),
+    "cancellation": _("Cancellation asked for; an operator decides."),
+    "date": _("A date asked for."),
+    "change": _("Extension or change asked for."),
 }

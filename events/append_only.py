@@ -1,21 +1,30 @@
 """Tables that only grow: the database itself refuses to change or delete their rows.
 
+One change is allowed in the tables of FORGETTABLE: to remove a person's words, all at once, once, with the time of it.
+
 Triggers on both databases, installed after every migrate: SQLite drops them when it rebuilds a table. A system check
 (`events.E001`) fails when one is missing. Only the flush between tests lifts them.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, register
 from django.db import connections
 
-# Each table with the columns that name a row: on SQLite REPLACE deletes the row it clashes with and asks no trigger for
-# deletions, so a clash is refused before it.
-TABLES = {"events_event": ("id",), "balance_movement": ("id", "reference")}
+# Each table with what names a row (columns joined by "," name it together): on SQLite REPLACE deletes the row it
+# clashes with and asks no trigger for deletions, so a clash is refused before it.
+TABLES = {
+    "events_event": ("id",),
+    "balance_movement": ("id", "reference"),
+    "conversations_message": ("id", "order_id,side,form_key", "order_id,topic"),
+}
+# The words that may be removed, with what stands there then. The column `forgotten_at` says when it was.
+FORGETTABLE: dict[str, dict[str, Any]] = {"conversations_message": {"body": "", "context": {}}}
 
 SQLITE = """
-CREATE TRIGGER IF NOT EXISTS {table}_no_{verb} BEFORE {verb} ON {table}
+CREATE TRIGGER IF NOT EXISTS {table}_no_{verb} BEFORE {verb} ON {table} {when}
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
 """
 SQLITE_REPLACE = """
@@ -25,9 +34,14 @@ BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
 """
 POSTGRESQL = """
 CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; END $$;
+BEGIN
+IF TG_OP = 'UPDATE' AND TG_NARGS = 1 THEN
+  IF to_jsonb(OLD)->>'forgotten_at' IS NULL AND to_jsonb(NEW)->>'forgotten_at' IS NOT NULL
+    AND to_jsonb(NEW) - 'forgotten_at' = (to_jsonb(OLD) || TG_ARGV[0]::jsonb) - 'forgotten_at' THEN RETURN NEW; END IF;
+END IF;
+RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; END $$;
 CREATE OR REPLACE TRIGGER {table}_no_update BEFORE UPDATE OR DELETE ON {table}
-FOR EACH ROW EXECUTE FUNCTION refuse_change();
+FOR EACH ROW EXECUTE FUNCTION refuse_change({words});
 CREATE OR REPLACE TRIGGER {table}_no_delete BEFORE TRUNCATE ON {table}
 FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 """
@@ -48,12 +62,32 @@ def install(using: str) -> None:
     with connection.cursor() as cursor:
         for table, unique in TABLES.items():
             if connection.vendor == "postgresql":
-                cursor.execute(POSTGRESQL.format(table=table))
-            else:
-                for verb in ("update", "delete"):
-                    cursor.execute(SQLITE.format(table=table, verb=verb))
-                clash = " OR ".join(f"{column} = NEW.{column}" for column in unique)
-                cursor.execute(SQLITE_REPLACE.format(table=table, clash=clash))
+                words = f"'{json.dumps(FORGETTABLE[table])}'" if table in FORGETTABLE else ""
+                cursor.execute(POSTGRESQL.format(table=table, words=words))
+                continue
+            columns = [column.name for column in connection.introspection.get_table_description(cursor, table)]
+            cursor.execute(SQLITE.format(table=table, verb="delete", when=""))
+            cursor.execute(SQLITE.format(table=table, verb="update", when=unless_forgetting(table, columns)))
+            cursor.execute(SQLITE_REPLACE.format(table=table, clash=" OR ".join(clash(names) for names in unique)))
+
+
+def clash(names: str) -> str:
+    """Return the condition that a row has the name of the new one. Two empty texts are no names."""
+    columns = names.split(",")
+    same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
+    return f"({same} AND NEW.{columns[-1]} <> '')"
+
+
+def unless_forgetting(table: str, columns: Sequence[str]) -> str:
+    """Return the condition under which SQLite refuses a change: any but the removal of a person's words."""
+    words = FORGETTABLE.get(table)
+    if words is None:
+        return ""
+    empty = {column: text if isinstance(text, str) else json.dumps(text) for column, text in words.items()}
+    kept = [f"NEW.{column} IS OLD.{column}" for column in columns if column not in {*words, "forgotten_at"}]
+    emptied = [f"NEW.{column} = '{text}'" for column, text in empty.items()]
+    when = "OLD.forgotten_at IS NULL", "NEW.forgotten_at IS NOT NULL"
+    return f"WHEN NOT ({' AND '.join([*kept, *emptied, *when])})"
 
 
 def lift(using: str) -> None:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from config.wording import WORDS
+from config.wording import MESSAGES, WORDS
 from events.actions import subject_of
 from events.models import Event
 from orders.models import Order
@@ -123,6 +123,8 @@ def timeline_of(row: Order | TopUp) -> dict[str, object]:
 def words_of(event: Event) -> "str | Promise":
     if event.kind == "rental.active" and event.data.get("before") == "suspended":
         return _("Rental resumed.")
+    if event.kind == "message.sent":
+        return MESSAGES.get(event.data["about"], WORDS[event.kind])
     return _("Refund: %(what)s") % {"what": plain_words(event)} if is_refund_on(event) else plain_words(event)
 
 

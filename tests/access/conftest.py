@@ -17,6 +17,7 @@ from accounts.actions.guests import holder_of
 from accounts.actions.roles import set_role
 from accounts.models import User
 from balance.models import Account
+from conversations import actions as conversations
 from journal.actions import create_card
 from orders.choice import Choice
 from orders.drafts import keep
@@ -58,6 +59,7 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     topup = make_topup(customer, 10_000, form_key=uuid.uuid4())
     inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
     review = ReviewItem.objects.create(reason="other_asset", subject="x:1")
+    conversations.send(paid, kind="question", body="When?", form_key=uuid.uuid4(), actor=customer)
     wired = save_order(customer, offer, lots=6)
     hand = settle_by_hand(wired.pk, reason="wire", evidence="statement", actor=make_customer("wire@example.com"))
     give(customer, 10_000)

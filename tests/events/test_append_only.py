@@ -1,14 +1,17 @@
-"""Events and movements only grow: the database itself refuses anything else."""
+"""Events, movements and messages only grow: the database itself refuses anything else."""
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
-from story import make_customer
+from story import make_customer, make_offer, save_order
 
 from balance.actions import credit, ensure_house_accounts
 from balance.models import House, Movement
+from conversations import actions as conversations
+from conversations.models import Message
 from events import append_only
 from events.actions import record
 from events.models import Event
@@ -18,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def rows() -> Iterator[dict[str, int]]:
-    """Return the key of one event and one movement."""
+    """Return the key of one event, one movement and one message."""
     ensure_house_accounts()
     customer = make_customer()
     with transaction.atomic():
@@ -26,7 +29,9 @@ def rows() -> Iterator[dict[str, int]]:
         movement = credit(
             customer, 5, house=House.RECEIVED, kind=Movement.Kind.TRANSFER, reference="transfer:1:1", actor=None
         )
-    yield {"events_event": event.pk, "balance_movement": movement.pk}
+    order = save_order(customer, make_offer())
+    message = conversations.send(order, kind="question", body="When?", form_key=uuid.uuid4(), actor=customer)
+    yield {"events_event": event.pk, "balance_movement": movement.pk, "conversations_message": message.pk}
     append_only.install("default")
 
 
@@ -67,6 +72,42 @@ def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, int], on_sqlite: 
         replace("events_event", kind="'forged'")
     assert Movement.objects.get(pk=rows["balance_movement"]).amount_cents == 5
     assert Event.objects.get(pk=rows["events_event"]).kind == "test.happened"
+
+
+def test_sqlite_refuses_to_replace_a_message(rows: dict[str, int], on_sqlite: None) -> None:
+    with pytest.raises(DatabaseError, match="append-only"):
+        replace("conversations_message", body="'forged'")
+    with pytest.raises(DatabaseError, match="append-only"):
+        replace("conversations_message", id="id + 1000", body="'forged'")  # clashes by its form key
+    assert Message.objects.get().body == "When?"
+
+
+FORGET = "UPDATE conversations_message SET body = '', context = '{{}}', forgotten_at = '2026-05-01 12:00:00'{}"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE conversations_message SET body = ''",  # without the time of it
+        "UPDATE conversations_message SET body = 'forged', forgotten_at = '2026-05-01 12:00:00'",
+        "UPDATE conversations_message SET body = '', forgotten_at = '2026-05-01 12:00:00', context = '{\"a\": \"b\"}'",
+        FORGET.format(", kind = 'change'"),
+        FORGET.format(", at = '2020-05-01 12:00:00'"),
+        FORGET.format(", author_id = NULL"),
+    ],
+)
+def test_acc_7_nothing_but_the_words_of_a_message_can_be_removed(rows: dict[str, int], sql: str) -> None:
+    with pytest.raises(DatabaseError, match="append-only"):
+        execute(sql)
+
+
+def test_acc_7_the_words_of_a_message_are_removed_once_and_for_all(rows: dict[str, int]) -> None:
+    execute(FORGET.format(""))
+    message = Message.objects.get()
+    assert (message.body, message.context, message.kind) == ("", {}, "question") and message.forgotten_at
+    for change in ("body = 'back'", "forgotten_at = NULL", "forgotten_at = '2026-06-01 12:00:00'"):
+        with pytest.raises(DatabaseError, match="append-only"):
+            execute(f"UPDATE conversations_message SET {change}")  # noqa: S608
 
 
 def test_the_orm_is_refused_in_the_same_way(rows: dict[str, int]) -> None:
