@@ -1,9 +1,13 @@
 """What can be rented: offers (one GPU model each), their stock in lots, and the price of a lot for each term."""
 
+from typing import ClassVar
+
+from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 TERMS = (3, 7, 30)  # days
@@ -129,3 +133,55 @@ class Price(models.Model):
 
     def __str__(self) -> str:
         return f"{self.term_days}: {self.unit_price_cents}"
+
+
+class PauseQuerySet(models.QuerySet["Pause"]):
+    def on(self) -> "PauseQuerySet":
+        return self.filter(paused_at__isnull=False)
+
+
+class Pause(models.Model):
+    """What takes nothing new at the moment, or once did: all orders, an offer, a payment method (OPS-8).
+
+    One row per subject: "orders", "offer:17", "method:eth". It stays when the pause is over; events tell the history.
+    `reason` is the staff's; `sentences` are what customers read, by language, and may be none.
+    """
+
+    ORDERS = "orders"
+
+    subject = models.CharField(_("subject"), max_length=64, unique=True)
+    paused_at = models.DateTimeField(_("paused"), null=True, blank=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        verbose_name=_("actor"),
+        related_name="+",
+    )
+    reason = models.CharField(_("reason"), max_length=300, blank=True)
+    sentences = models.JSONField(_("what customers read"), default=dict, blank=True)
+
+    objects = PauseQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("pause")
+        verbose_name_plural = _("open and paused")
+        ordering: ClassVar = ["subject"]
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(paused_at=None, actor=None, reason="")
+                | (Q(paused_at__isnull=False, actor__isnull=False) & ~Q(reason="")),
+                name="pause_by_someone_for_a_reason",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.subject
+
+    @property
+    def sentence(self) -> str:
+        """What customers read, in the active language; else in the site's first, else in any; "" if nothing is said."""
+        said = {language: text for language, text in self.sentences.items() if text}
+        wanted = (get_language() or "", settings.LANGUAGE_CODE, *said)
+        return str(next((said[language] for language in wanted if language in said), ""))

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, Q, Subquery
 
 from .architectures import newer_than
 from .models import TERMS, Offer, OfferQuerySet, Price
+from .pausing import OFFER, all_paused
 
 ORDERS = {"memory": ("-memory_gb", "position", "id"), "name": ("name",)}
 
@@ -14,6 +15,12 @@ ORDERS = {"memory": ("-memory_gb", "position", "id"), "name": ("name",)}
 def published() -> OfferQuerySet:
     """Return the offers that customers see, with their prices."""
     return Offer.objects.published().prefetch_related("prices")
+
+
+def readable() -> OfferQuerySet:
+    """Return the offers whose page customers may read: published ones and paused ones, with their prices."""
+    paused = [int(key) for key in all_paused(OFFER)]
+    return Offer.objects.filter(Q(published=True) | Q(pk__in=paused)).prefetch_related("prices")
 
 
 def vendors() -> list[str]:

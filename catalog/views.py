@@ -28,7 +28,7 @@ def offers(request: HttpRequest) -> HttpResponse:
 @require_safe
 def offer(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one offer with its configurator; a choice in the address is shown with its figures."""
-    found = get_object_or_404(queries.published(), slug=slug)
+    found = get_object_or_404(queries.readable(), slug=slug)
     form = ChoiceForm({"term": TERMS[0], "lots": MIN_LOTS} | request.GET.dict(), offer=found)
     return render(
         request,
@@ -48,6 +48,6 @@ def offer(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def figures(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the figures of a choice alone, for a page that is open."""
-    found = get_object_or_404(queries.published(), slug=slug)
+    found = get_object_or_404(queries.readable(), slug=slug)
     form = ChoiceForm(request.GET, offer=found)
     return render(request, "catalog/figures.html", {"offer": found, "form": form, "figures": form.figures()})

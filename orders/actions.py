@@ -14,7 +14,8 @@ from accounts.models import User
 from balance.actions import credit, debit
 from balance.models import House, Movement
 from catalog.actions import give_back_lots, take_lots
-from catalog.models import Offer, Price
+from catalog.models import Offer, Pause, Price
+from catalog.pausing import OFFER, paused, take_turns
 from events.actions import record
 
 from .choice import Choice, Contact
@@ -25,8 +26,11 @@ from .errors import (
     NotCancellable,
     NotOffered,
     NotReturnable,
+    OfferPaused,
+    OrdersPaused,
     OutOfStock,
     PriceChanged,
+    Refused,
 )
 from .models import Environment, Hold, Order
 from .numbering import insert_with_fresh_number
@@ -61,11 +65,14 @@ def place_order(
     `client` is the mark of where it comes from, if known. Raises a `Refused` that says why; then nothing was saved.
     """
     with transaction.atomic(durable=True):
+        take_turns()
         if not User.objects.select_for_update(no_key=True).get(pk=customer.pk).is_active:  # one order at a time
             raise AccountClosed
         existing = Order.objects.filter(customer=customer, form_key=form_key).first()
         if existing:
             return existing
+        if pause := paused(Pause.ORDERS):
+            raise OrdersPaused(pause.sentence)
         order = snapshot(customer, choice, contact, form_key)
         order.client = client
         if order.total_cents != expected_total_cents:
@@ -86,7 +93,7 @@ def snapshot(customer: User, choice: Choice, contact: Contact, form_key: uuid.UU
         .first()
     )
     if price is None:
-        raise NotOffered
+        raise why_not_offered(choice)
     return Order(
         customer=customer,
         form_key=form_key,
@@ -103,6 +110,13 @@ def snapshot(customer: User, choice: Choice, contact: Contact, form_key: uuid.UU
         last_name=contact.last_name,
         email=contact.email,
     )
+
+
+def why_not_offered(choice: Choice) -> Refused:
+    """Return why a choice can't be ordered: its offer is paused, or there is no such thing (any more)."""
+    offer = Offer.objects.filter(slug=choice.offer_slug, prices__term_days=choice.term_days, published=False).first()
+    pause = paused(f"{OFFER}{offer.pk}") if offer else None
+    return OfferPaused(pause.sentence) if pause else NotOffered()
 
 
 def refuse_too_many_held(order: Order) -> None:

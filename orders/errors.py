@@ -48,6 +48,24 @@ class NotOffered(Refused):
         super().__init__(_("This card or term is not offered any more. Choose another one."))
 
 
+class NotNow(Refused):
+    """It is our side that can't do it at the moment; nothing that the customer chose is wrong."""
+
+
+class OrdersPaused(NotNow):
+    """An operator paused all new orders; `said` is what they tell customers about it, or nothing."""
+
+    def __init__(self, said: str) -> None:
+        text = _("No new orders are taken at the moment, so the order was not saved. What you entered is kept here.")
+        super().__init__(f"{text} {said}".strip())
+
+
+class OfferPaused(NotNow):
+    def __init__(self, said: str) -> None:
+        text = _("This card takes no new orders at the moment, so the order was not saved.")
+        super().__init__(f"{text} {said}".strip())
+
+
 class NoReason(Refused):
     def __init__(self) -> None:
         super().__init__(_("Say why: it is kept with your name."))

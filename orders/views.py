@@ -19,11 +19,12 @@ from django.views.decorators.http import require_POST
 from accounts import guests
 from accounts.models import User
 from catalog.models import Offer, Price
+from catalog.queries import readable
 
 from . import actions, choice, drafts
 from .choice import Choice
 from .clients import client_mark
-from .errors import PriceChanged, Refused
+from .errors import NotNow, PriceChanged, Refused
 from .forms import CheckForm
 from .models import Environment, Order
 from .queries import own_order
@@ -66,7 +67,7 @@ def key_in(request: HttpRequest) -> uuid.UUID | None:
 
 def save(request: HttpRequest, picked: Choice, price: Price) -> HttpResponse:
     """Save the order; a refusal comes back on the same page with everything that was entered."""
-    form = CheckForm(request.POST)
+    form, status = CheckForm(request.POST), 409
     if form.is_valid():
         try:
             order = actions.place_order(
@@ -80,9 +81,9 @@ def save(request: HttpRequest, picked: Choice, price: Price) -> HttpResponse:
             drafts.discard_same(guests.whose(request), picked)
             return redirect("orders:detail", order.number)
         except Refused as refusal:
-            form = refused(form, refusal, picked)
+            form, status = refused(form, refusal, picked), 503 if isinstance(refusal, NotNow) else 409
             price = price_of(picked) or price
-    return render(request, "orders/checkout.html", page(picked, price, "check") | {"form": form}, status=409)
+    return render(request, "orders/checkout.html", page(picked, price, "check") | {"form": form}, status=status)
 
 
 def refused(form: CheckForm, refusal: Refused, picked: Choice) -> CheckForm:
@@ -95,7 +96,8 @@ def refused(form: CheckForm, refusal: Refused, picked: Choice) -> CheckForm:
 
 
 def price_of(picked: Choice) -> Price | None:
-    prices = Price.objects.select_related("offer").filter(offer__published=True)
+    """Return the price of a choice; that of a paused offer too, so that nothing typed is lost when it is paused."""
+    prices = Price.objects.select_related("offer").filter(offer__in=readable())
     return prices.filter(offer__slug=picked.offer_slug, term_days=picked.term_days).first()
 
 

@@ -6,6 +6,7 @@ from django.utils.dateformat import format as written
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
+from orders.errors import NotNow as NotNow
 from orders.errors import Refused
 
 
@@ -14,8 +15,12 @@ def clock(moment: datetime) -> str:
     return f"{written(moment.astimezone(UTC), pgettext('date format', 'j M Y, H:i'))} UTC"
 
 
-class NotNow(Refused):
-    """It is our side that can't promise anything at the moment; nothing that the customer chose is wrong."""
+class MethodPaused(NotNow):
+    """An operator paused a method; `said` is what they tell customers about it, or nothing."""
+
+    def __init__(self, method: str, said: str) -> None:
+        text = _("%(method)s is temporarily unavailable. Instructions that you have are honoured.") % {"method": method}
+        super().__init__(f"{text} {said}".strip())
 
 
 class NoRate(NotNow):

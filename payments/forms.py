@@ -1,8 +1,10 @@
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from catalog.models import Pause
 from money.units import parse
 
 from .models import HandSettlement, ReviewItem
@@ -98,3 +100,29 @@ class ByHandForm(forms.Form):
         max_length=HandSettlement._meta.get_field("evidence").max_length,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
+
+
+class ResumeForm(forms.Form):
+    """Why something is open again."""
+
+    reason = forms.CharField(
+        label=_("Why: kept with your name, for the staff"), max_length=Pause._meta.get_field("reason").max_length
+    )
+
+
+class PauseForm(ResumeForm):
+    """Why something is paused, and what customers read about it in each language; nothing, if that is left empty."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for code, name in settings.LANGUAGES:
+            label = _("What customers read, in %(language)s") % {"language": name}
+            self.fields[f"sentence_{code}"] = forms.CharField(label=label, max_length=300, required=False)
+
+    @staticmethod
+    def named(sentences: dict[str, str]) -> dict[str, str]:
+        """Return sentences by language under the names of the fields."""
+        return {f"sentence_{code}": text for code, text in sentences.items()}
+
+    def sentences(self) -> dict[str, str]:
+        return {code: self.cleaned_data[f"sentence_{code}"] for code, _name in settings.LANGUAGES}

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from balance.queries import available_cents
+from catalog.models import Pause
+from catalog.pausing import METHOD, all_paused, paused
 from money.units import plain
 from money.usd import localised
 from orders import numbers
@@ -128,10 +130,12 @@ class Offered:
 def offered_methods(usd_cents: int, now: datetime) -> Iterator[Offered]:
     """Yield every method with the amount it would ask for so many cents, or the reason why it can't be chosen now."""
     cursors, last_good = NetworkCursor.objects.in_bulk(), dict(LastRate.objects.values_list("pk", "at"))
-    current = prices({method.asset.symbol for method in methods()}, now)
+    current, pauses = prices({method.asset.symbol for method in methods()}, now), all_paused(METHOD)
     for method in methods():
         symbol, cursor = method.asset.symbol, cursors.get(method.family.network)
-        found = judge(method, usd_cents, cursor, current[symbol], last_good.get(symbol), now)
+        found = refused_by(method, pauses.get(method.code)) or judge(
+            method, usd_cents, cursor, current[symbol], last_good.get(symbol), now
+        )
         if isinstance(found, Refused):
             yield Offered(method, None, found)
         else:
@@ -140,8 +144,15 @@ def offered_methods(usd_cents: int, now: datetime) -> Iterator[Offered]:
 
 def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> quotes.Price | Refused:
     """Return the market price that a promise may be made from now, or why none can be made."""
+    if refusal := refused_by(method, paused(f"{METHOD}{method.code}")):
+        return refusal
     found = price(method.asset.symbol, now)
     return judge(method, usd_cents, cursor, found, None if found else last_good_at(method.asset.symbol), now)
+
+
+def refused_by(method: Method, pause: Pause | None) -> Refused | None:
+    """Return why a method can't be chosen while an operator has paused it."""
+    return errors.MethodPaused(method_name(method), pause.sentence) if pause else None
 
 
 def judge(

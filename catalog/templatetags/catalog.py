@@ -3,7 +3,8 @@
 from django import template
 from django.utils.translation import gettext, ngettext
 
-from catalog.models import Offer
+from catalog.models import Offer, Pause
+from catalog.pausing import OFFER, paused
 
 register = template.Library()
 
@@ -33,3 +34,16 @@ def lot_content(offer: Offer) -> str:
 def cards_of(offer: Offer, lots: int) -> int:
     """Count the cards in a number of lots: {{ offer|cards_of:2 }}."""
     return offer.cards_per_lot * lots
+
+
+@register.inclusion_tag("catalog/_paused.html")
+def orders_notice(offer: Offer | None = None) -> dict[str, object]:
+    """Say plainly that no new orders are taken at the moment, of anything or of this offer, and why (OPS-8)."""
+    everything = paused(Pause.ORDERS)
+    return {"everything": everything, "one": None if everything or offer is None else offer_pause(offer)}
+
+
+@register.simple_tag
+def offer_pause(offer: Offer) -> Pause | None:
+    """Return the pause of an offer; none while it is published."""
+    return None if offer.published else paused(f"{OFFER}{offer.pk}")

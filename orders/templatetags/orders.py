@@ -1,8 +1,13 @@
 """What pages of lower apps and lists show of orders."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import template
 
+from catalog.models import Offer
 from orders.drafts import to_choice
+from orders.effects import effects
 from orders.models import Draft, Environment, Order
 from orders.words import Word
 from orders.words import payment_word as word_of
@@ -32,3 +37,17 @@ def order_payment_word(order: Order) -> Word:
 def choice_query(draft: Draft) -> str:
     """Return the query string with which a kept choice goes on to the checkout."""
     return to_choice(draft).query()
+
+
+@register.inclusion_tag("orders/_admin_effects.html")
+def offer_effects(offer: Offer, changes: Mapping[str, tuple[Any, Any]] | None = None) -> dict[str, object]:
+    """Show the staff which orders and lots a change of an offer is about; without changes, those that a pause is."""
+    changes = changes or {}
+    lots = int(changes["lots"][1]) if "lots" in changes else offer.lots
+    return {
+        "offer": offer,
+        "effects": effects(offer, lots),
+        "stock": "lots" in changes,
+        "cards": "cards_per_lot" in changes,
+        "prices": any(name.startswith("price_") for name in changes),
+    }

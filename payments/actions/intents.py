@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from balance.actions import Overdrawn
+from catalog.pausing import take_turns
 from events.actions import record
 from money.usd import localised
 from orders.actions import capture, hold_again, locked, secure_lots
@@ -81,6 +82,7 @@ def sealed_addresses() -> Iterator[None]:
 def promise_for_order(order_id: int, asked: Asked, actor: User) -> PaymentIntent:
     now = timezone.now()
     with transaction.atomic(durable=True):
+        take_turns()
         order = locked(order_id)
         existing, live = known_intents(order, asked.form_key)
         if existing:
@@ -100,6 +102,7 @@ def promise_for_order(order_id: int, asked: Asked, actor: User) -> PaymentIntent
 def promise_for_topup(topup_id: int, asked: Asked, actor: User) -> PaymentIntent:
     now = timezone.now()
     with transaction.atomic(durable=True):
+        take_turns()
         topup = TopUp.objects.select_for_update(of=("self",), no_key=True).get(pk=topup_id)
         existing, live = known_intents(topup, asked.form_key)
         if existing:

@@ -1,5 +1,5 @@
 """What operators see and decide of payments."""
 
-from . import by_hand, facts, payouts, reviews
+from . import by_hand, facts, pauses, payouts, reviews
 
-__all__ = ["by_hand", "facts", "payouts", "reviews"]
+__all__ = ["by_hand", "facts", "pauses", "payouts", "reviews"]

@@ -17,6 +17,7 @@ from accounts.actions.guests import holder_of
 from accounts.actions.roles import set_role
 from accounts.models import User
 from balance.models import Account
+from catalog.models import Pause
 from conversations import actions as conversations
 from journal.actions import create_card
 from orders.choice import Choice
@@ -54,6 +55,7 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     passkey = Authenticator.objects.create(user=make_customer("key@example.com"), type="webauthn", data={"name": "key"})
     lost.open_recovery(make_customer("lost@example.com"), proof="x", actor=None)
     Account.objects.get_or_create(customer=customer)
+    Pause.objects.create(subject=Pause.ORDERS)
     RateSourceHealth.objects.create(source="kraken")
     Reconciliation.objects.create(network="ethereum", agrees=True)
     topup = make_topup(customer, 10_000, form_key=uuid.uuid4())

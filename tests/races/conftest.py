@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from together import own_connections
@@ -31,3 +32,15 @@ def slow_motion(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in ("orders.actions", "payments.actions.intents", "provisioning.actions"):
         monkeypatch.setattr(f"{module}.locked", lock_and_dwell)
+
+
+@pytest.fixture
+def slow_saving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everybody dwell a moment between building a new order and saving it."""
+    build = orders.snapshot
+
+    def build_and_dwell(*args: Any) -> Order:
+        time.sleep(LOCKED_SECONDS)
+        return build(*args)
+
+    monkeypatch.setattr("orders.actions.snapshot", build_and_dwell)
