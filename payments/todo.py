@@ -1,60 +1,24 @@
-"""What needs a person now, from all apps that payments can see. The number of queries does not grow with the rows."""
+"""What of money, orders and networks needs a person now. The number of queries does not grow with the rows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 from django.db.models import Count, Min, QuerySet
 from django.urls import reverse
-from django.utils.functional import Promise as Words
-from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
+from events.todo import SHOWN, Row, Section, Words, page
 from money.usd import localised
 from orders.models import Order
 from orders.queries import waiting_for_stock
 
-from .models import HandSettlement, NetworkCursor, RateSourceHealth, ReservedAddress, ReviewItem
+from .models import HandSettlement, NetworkCursor, ReservedAddress, ReviewItem
 from .queries import watching
-from .registry import families
-
-SHOWN = 20
+from .registry import families, methods
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One thing to do: what, where, since when."""
-
-    text: str | Words
-    url: str
-    since: datetime | None = None
-    detail: str | Words = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Things to do of one kind; `rows` may be only the oldest of `count`, and `url` leads to all."""
-
-    title: str | Words
-    count: int
-    rows: list[Row]
-    url: str
-
-
-def sections(now: datetime) -> list[Section]:
-    """Return what there is to do; a kind without anything is left out."""
-    found = [reviews(), hands(), help_needed(), stock_needed(), networks(now), sources(), reserves()]
-    return [section for section in found if section.count]
-
-
-def page(name: str, **query: str) -> str:
-    """Return the address of a list in the admin."""
-    address = reverse(f"admin:{name}_changelist")
-    return f"{address}?{urlencode(query)}" if query else address
-
-
-def reviews() -> Section:
+def reviews(now: datetime) -> Section:
     """Count open review items by reason, the longest waiting first."""
     rows = ReviewItem.objects.filter(decided_at=None).values("reason").order_by()
     found = rows.annotate(count=Count("pk"), oldest=Min("opened_at")).order_by("oldest")
@@ -71,7 +35,7 @@ def reviews() -> Section:
     return Section(_("Review items"), total, lines, page("payments_reviewitem", decided="no"))
 
 
-def hands() -> Section:
+def hands(now: datetime) -> Section:
     found = HandSettlement.objects.filter(state=HandSettlement.State.PROPOSED).select_related("order", "proposed_by")
     lines = [
         Row(
@@ -86,24 +50,23 @@ def hands() -> Section:
     return Section(_("Settlements by hand that wait for a second person"), len(lines), lines[:SHOWN], url)
 
 
-def help_needed() -> Section:
+def help_needed(now: datetime) -> Section:
     found = Order.objects.filter(needs_help_at__isnull=False).order_by("needs_help_at")
     title = _("Orders whose payment the network took back: decide about the rental")
-    return orders(title, found, page("orders_order", help="needed"), "needs_help_at")
+    return orders(title, found, page("orders_order", help="needed"), "needs_help_at", bad=True)
 
 
-def stock_needed() -> Section:
+def stock_needed(now: datetime) -> Section:
     title = _("Paid orders that wait for stock")
     return orders(title, waiting_for_stock().order_by("settled_at"), page("orders_order", waiting="yes"), "settled_at")
 
 
-def orders(title: str | Words, found: QuerySet[Order], url: str, since: str) -> Section:
-    rows = list(found)
+def orders(title: Words, found: QuerySet[Order], url: str, since: str, *, bad: bool = False) -> Section:
     lines = [
         Row(order.number, reverse("admin:orders_order_change", args=[order.pk]), getattr(order, since), what(order))
-        for order in rows[:SHOWN]
+        for order in found[:SHOWN]
     ]
-    return Section(title, len(rows), lines, url)
+    return Section(title, len(lines) if len(lines) < SHOWN else found.count(), lines, url, bad=bad)
 
 
 def what(order: Order) -> str:
@@ -113,12 +76,24 @@ def what(order: Order) -> str:
 def networks(now: datetime) -> Section:
     """Name the networks that are stopped, that were not read lately, or never."""
     cursors = NetworkCursor.objects.in_bulk()
-    lines = []
-    for code, family in families().items():
-        cursor = cursors.get(code)
-        if not watching(cursor, now):
-            lines.append(Row(family.name, network_url(cursor), cursor.last_pass_at if cursor else None, why(cursor)))
-    return Section(_("Networks that are not watched"), len(lines), lines, page("payments_networkcursor"))
+    lines = [unwatched(code, cursors.get(code)) for code in families() if not watching(cursors.get(code), now)]
+    return Section(_("Networks that are not watched"), len(lines), lines, page("payments_networkcursor"), bad=True)
+
+
+def unwatched(network: str, cursor: NetworkCursor | None) -> Row:
+    """Return the row of a network that is not watched: which methods rest, why, how far it was read. Of a stopped one
+    operators are told by an event of its own."""
+    family = families()[network]
+    resting = ", ".join(one.asset.symbol for one in methods() if one.family.network == network)
+    stopped = cursor is not None and cursor.state == NetworkCursor.State.STOPPED
+    detail = _("%(why)s; no instructions are made for %(methods)s") % {"why": why(cursor), "methods": resting}
+    return Row(
+        family.name,
+        network_url(cursor),
+        cursor.last_pass_at if cursor else None,
+        f"{detail}{progress(cursor)}",
+        alarm="" if stopped else f"network:{network}",
+    )
 
 
 def network_url(cursor: NetworkCursor | None) -> str:
@@ -127,25 +102,23 @@ def network_url(cursor: NetworkCursor | None) -> str:
     return reverse("admin:payments_networkcursor_change", args=[cursor.pk])
 
 
-def why(cursor: NetworkCursor | None) -> str | Words:
+def why(cursor: NetworkCursor | None) -> Words:
     if cursor is None or cursor.last_pass_at is None:
-        return _("no complete pass yet")
+        return (cursor.error if cursor else "") or _("no complete pass yet")
     if cursor.state == NetworkCursor.State.STOPPED:
         return _("stopped: %(error)s") % {"error": cursor.error}
     return cursor.error or _("no complete pass lately")
 
 
-def sources() -> Section:
-    """Name the sources of prices whose last answer was none."""
-    found = RateSourceHealth.objects.exclude(error="").order_by("pk")
-    lines = [
-        Row(row.source, reverse("admin:payments_ratesourcehealth_change", args=[row.pk]), row.error_at, row.error)
-        for row in found
-    ]
-    return Section(_("Price sources with errors"), len(lines), lines, page("payments_ratesourcehealth"))
+def progress(cursor: NetworkCursor | None) -> str:
+    """Write how far a network was read, where that is known."""
+    if cursor is None or cursor.height is None or cursor.head is None:
+        return ""
+    facts = {"height": cursor.height, "head": cursor.head, "behind": max(cursor.head - cursor.height, 0)}
+    return ". " + str(_("Read up to height %(height)d of %(head)d, %(behind)d behind.") % facts)
 
 
-def reserves() -> Section:
+def reserves(now: datetime) -> Section:
     """Name the networks with few ready addresses of the key in use."""
     free = ReservedAddress.objects.filter(issued_at=None).values_list("network", "fingerprint", "genesis").order_by()
     ready = {tuple(key): count for *key, count in free.annotate(count=Count("pk"))}
@@ -159,4 +132,4 @@ def low(cursors: Iterable[NetworkCursor], ready: dict[tuple[str, ...], int]) -> 
         count = ready.get((cursor.network, cursor.fingerprint, cursor.genesis), 0)
         if family and count < settings.RESERVE_LOW:
             left = _("%(count)d left; the worker makes more if its key is there") % {"count": count}
-            yield Row(family.name, network_url(cursor), detail=left)
+            yield Row(family.name, network_url(cursor), detail=left, alarm=f"reserve:{cursor.network}")

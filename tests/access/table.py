@@ -113,7 +113,6 @@ PAGES = {
     "admin:view_on_site": "GET gate gate gate 404 404 404",
     "admin:app_list": "GET gate gate gate 200 200 200",
     "admin:auth_user_password_change": "GET gate gate gate 403 403 403",
-    "admin:payments_todo": "GET gate gate gate 200 200 200",
     "admin:review_decide": "POST gate gate gate 403 away away",
     "admin:order_settle": "GET gate gate gate 403 200 200",
     "admin:hand_decide": "POST gate gate gate 403 away away",
