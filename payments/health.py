@@ -123,17 +123,26 @@ def facts(now: datetime) -> Iterator[Fact]:
             read = {
                 "network": family.name,
                 "height": number_format(cursor.height or 0, force_grouping=True),
-                "behind": max((cursor.head or 0) - (cursor.height or 0), 0),
+                "behind": behind((cursor.head or 0) - (cursor.height or 0)),
                 "age": ago(cursor.last_pass_at, now),
             }
             yield Fact(
-                _("%(network)s at height %(height)s, %(behind)d behind, read %(age)s") % read,
+                _("%(network)s at height %(height)s%(behind)s, read %(age)s") % read,
                 page("payments_networkcursor"),
             )
     oldest = oldest_price()
     if oldest:
         yield Fact(_("Oldest price in use: %(age)s") % {"age": ago(oldest, now)}, page("payments_ratesourcehealth"))
     yield Fact(balanced(last_checks(now)), page("payments_reconciliation"))
+
+
+def behind(blocks: int) -> str:
+    """Write by how many blocks the reading is behind the network's head; nothing if it is not."""
+    return (
+        ngettext(", %(count)d block behind", ", %(count)d blocks behind", blocks) % {"count": blocks}
+        if blocks > 0
+        else ""
+    )
 
 
 def oldest_price() -> datetime | None:

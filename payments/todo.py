@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db.models import Count, Min, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from events.todo import SHOWN, Row, Section, Words, page
 from money.usd import localised
@@ -27,7 +28,7 @@ def reviews(now: datetime) -> Section:
             ReviewItem.Reason(row["reason"]).label,
             page("payments_reviewitem", decided="no", reason=row["reason"]),
             row["oldest"],
-            str(row["count"]),
+            ngettext("%(count)d item", "%(count)d items", row["count"]) % {"count": row["count"]},
         )
         for row in found
     ]
