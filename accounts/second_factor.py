@@ -46,7 +46,7 @@ def staff_gate(answer: Answer) -> Answer:
         return answer(request)
 
     def process_view(request: HttpRequest, view: View, _args: Any, _kwargs: Any) -> HttpResponse | None:
-        if not _is_for_staff(request, view):
+        if not is_for_staff(request, view):
             return None
         if not (request.user.is_authenticated and request.user.is_staff) or proved(request):
             return None  # strangers meet the page's own gate
@@ -59,6 +59,7 @@ def staff_gate(answer: Answer) -> Answer:
     return middleware
 
 
-def _is_for_staff(request: HttpRequest, view: View) -> bool:
+def is_for_staff(request: HttpRequest, view: View) -> bool:
+    """Tell whether a page is one of the administration or marked by `staff_page`."""
     match = request.resolver_match
     return bool(match and "admin" in match.namespaces) or getattr(view, "staff_page", False)

@@ -4,9 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_postrun
-
-from .health import note_worker
+from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -18,9 +16,3 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def keep_django_logging(**_: Any) -> None:
     """Connecting a receiver stops Celery from replacing Django's LOGGING."""
-
-
-@task_postrun.connect
-def worker_is_alive(**_: Any) -> None:
-    """Note each finished task, so that `/healthz` can tell a worker that stands still."""
-    note_worker()

@@ -1,7 +1,7 @@
 """Celery's worker and beat as threads of the one web process: the way without Redis.
 
 Both go on only as long as their process. A thread that ends before it was told to is logged and started again, and
-`/healthz` shows when the worker last finished a task.
+`/healthz` and every staff page show when the worker last reported.
 """
 
 import logging

@@ -5,11 +5,14 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
 class Environment(environ.FileAwareEnv):
@@ -33,6 +36,26 @@ class Environment(environ.FileAwareEnv):
         if level not in logging.getLevelNamesMapping():
             raise ImproperlyConfigured(f"{var} must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {level}.")
         return level
+
+    def mailer(self, var: str) -> dict[str, Any]:
+        """Return Django's settings for the mail server that a URL names; without one, for none."""
+        url = self.get_value(var, default="")
+        if not url:
+            return {"BACKEND": "config.mailing.NoServer"}
+        parts = urlsplit(url)
+        if parts.scheme not in MAIL_PORTS or not parts.hostname:
+            raise ImproperlyConfigured(f"{var} must begin with smtps://, smtp+tls:// or smtp:// and name a host.")
+        if parts.scheme == "smtp" and parts.password:
+            raise ImproperlyConfigured(f"{var} would send its password in the clear: use smtp+tls:// or smtps://.")
+        options = {
+            "host": parts.hostname,
+            "port": parts.port or MAIL_PORTS[parts.scheme],
+            "username": unquote(parts.username or ""),
+            "password": unquote(parts.password or ""),
+            "use_ssl": parts.scheme == "smtps",
+            "use_tls": parts.scheme == "smtp+tls",
+        }
+        return {"BACKEND": "config.mailing.Backend", "OPTIONS": options}
 
     def database(self, var: str, *, file: Path) -> dict[str, Any]:
         """Return Django's settings for the database that a URL names; without one, for SQLite in `file`."""

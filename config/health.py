@@ -1,23 +1,23 @@
 """Tell a supervisor how this process is."""
 
-import time
-
-from django.core.cache import cache
 from django.db import Error, connection
 from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from redis import RedisError
 
-WORKER_SEEN = "gridlot.worker_seen"
+from events.heartbeat import last_beat
 
 
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
-    """Answer 200 while the process lives and the database answers, else 503; with the age of the worker's last task."""
+    """Answer 200 while the process lives and the database answers, else 503; with the age of the workers' heartbeat.
+
+    A worker that stands still is no fault of this process: a supervisor that restarts it would mend nothing.
+    """
     database = database_answers()
-    facts = {"database": database, "worker_seen_seconds_ago": worker_age()}
+    facts = {"database": database, "worker_seen_seconds_ago": worker_age() if database else None}
     return JsonResponse(facts, status=200 if database else 503)
 
 
@@ -31,14 +31,9 @@ def database_answers() -> bool:
 
 
 def worker_age() -> int | None:
-    """Return seconds since a worker finished a task; None if nobody knows."""
+    """Return seconds since a worker last reported; None if none ever did, or before the first migration."""
     try:
-        seen = cache.get(WORKER_SEEN)
-    except RedisError:
+        seen = last_beat()
+    except Error:
         return None
-    return None if seen is None else round(time.time() - seen)
-
-
-def note_worker() -> None:
-    """Remember that a worker has just finished a task."""
-    cache.set(WORKER_SEEN, time.time(), timeout=3600)
+    return None if seen is None else round((timezone.now() - seen).total_seconds())

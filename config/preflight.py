@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 import psycopg
 import redis
@@ -154,6 +155,7 @@ def own_values() -> None:
     for name in ("TOLERANCE_VOLATILE", "TOLERANCE_STABLE"):
         if not 0 <= getattr(settings, name)[0] <= HIGHEST_TOLERANCE:
             raise CannotStart(f"The settings are wrong: {name} may be at most 5 %, or a shortfall is a discount.")
+    news_to_operators()
     fixed_prices()
     try:
         families()
@@ -161,6 +163,17 @@ def own_values() -> None:
         names = ", ".join(setting for real in REAL.values() for setting in real.options.values())
         raise CannotStart(f"The settings of the networks ({names}) are wrong: {error}") from error
     check_sources()
+
+
+def news_to_operators() -> None:
+    """Refuse news to operators that could never arrive."""
+    if settings.OPERATOR_EMAILS and not settings.EMAIL_URL:
+        raise CannotStart("The settings are wrong: OPERATOR_EMAILS needs a mail server: EMAIL_URL=smtps://...")
+    hook = urlsplit(settings.OPERATOR_WEBHOOK)
+    if settings.OPERATOR_WEBHOOK and (hook.scheme not in ("http", "https") or not hook.hostname):
+        raise CannotStart(
+            "The settings are wrong: OPERATOR_WEBHOOK must begin with http:// or https:// and name a host."
+        )
 
 
 def same_kind() -> None:

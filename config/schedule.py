@@ -10,7 +10,10 @@ def every(task: str, seconds: float, **arguments: Any) -> dict[str, Any]:
 
 
 SCHEDULE = {
+    "heartbeat": every("events.tasks.beat", settings.HEARTBEAT_SECONDS),
     "relay": every("events.tasks.relay", 5.0),
+    "alarms": every("config.tasks.look_around", 30.0),
+    "tell": every("config.tasks.tell_operators", 15.0),
     "watch": every("payments.tasks.watch_all", settings.WATCH_SECONDS),
     "rates": every("payments.tasks.sample_rates", settings.RATE_SAMPLE_SECONDS),
     "reserve": every("payments.tasks.fill_reserves", 60.0),

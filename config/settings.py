@@ -94,6 +94,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.context.site",
+                "config.context.staff",
             ],
             "builtins": ["django.templatetags.i18n", "django.templatetags.static", "money.templatetags.money"],
         },
@@ -232,6 +233,14 @@ REST_FRAMEWORK = {
 # TRUSTED_PROXY_COUNT: proxies in front of us whose X-Forwarded-For is believed. 0: none, so nobody fakes an address.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
 
+# --- mail -------------------------------------------------------------------------------------------------------
+# EMAIL_URL: your mail server: smtps://user:password@host (TLS), smtp+tls://… (STARTTLS), or smtp://host for one on this
+# machine, without a password. None: no mail is sent.
+EMAIL_URL = env.str("EMAIL_URL", default="")
+MAILERS = {"default": env.mailer("EMAIL_URL")}
+# EMAIL_FROM: the sender of mails.
+DEFAULT_FROM_EMAIL = EMAIL_FROM = env.str("EMAIL_FROM", default="gridlot@localhost")
+
 # --- languages --------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("ru", "Русский")]  # Polish and Vietnamese join when they are complete
@@ -311,10 +320,25 @@ PAYOUT_NUMBER_PREFIX = env.str("PAYOUT_NUMBER_PREFIX", default="PO")
 # SUPPORT_CONTACT: where a person who needs help is sent, as text. Empty: pages point to the order itself.
 SUPPORT_CONTACT = env.str("SUPPORT_CONTACT", default="")
 
+# SITE_URL: where the site is reached, e.g. https://shop.example, for links in messages: workers know no address. Empty:
+# messages name the page without its host.
+SITE_URL = env.str("SITE_URL", default="").rstrip("/")
+# OPERATOR_EMAILS: who is told by mail when something needs a person. None: nobody.
+OPERATOR_EMAILS = [address.strip() for address in env.list("OPERATOR_EMAILS", default=[])]
+# OPERATOR_WEBHOOK: an address that the same news are posted to as JSON. None: nobody.
+OPERATOR_WEBHOOK = env.str("OPERATOR_WEBHOOK", default="")
+# NOTICE_PAUSE_SECONDS: after a message what follows gathers for so long and goes out as one: a flood is no news.
+NOTICE_PAUSE_SECONDS = 300
+# HEARTBEAT_SECONDS: how often a worker notes that it lives. HEARTBEAT_OLD_SECONDS: without a note for so long every
+# staff page says so. Six notes: a worker that asks a slow node misses one or two.
+HEARTBEAT_SECONDS, HEARTBEAT_OLD_SECONDS = 10.0, 60
+
 # EVENT_HANDLERS: the table of who reacts to which event; a path, so that `events` imports nothing above it.
 EVENT_HANDLERS = "config.events.HANDLERS"
 
 # --- orders -----------------------------------------------------------------------------------------------------
+# STOCK_LOW: with so few lots left an offer is named on the operators' first page.
+STOCK_LOW = 1
 # HOLD_MINUTES: how long a saved order keeps its lots without payment instructions (ORD-6).
 HOLD_MINUTES = 60
 # HOLD_GRACE_HOURS: a live intent keeps the hold at most this long past its `expires_at` (ORD-6).

@@ -1,13 +1,23 @@
-"""What a worker process looks at before it starts. Celery imports it in workers, as it does any `tasks.py`."""
+"""What a worker process looks at before it starts, and the timers that need all apps.
 
+Celery imports it in workers, as it does any `tasks.py`.
+"""
+
+import logging
 import sys
 from typing import Any
 
+from celery import shared_task
 from celery.signals import worker_init
+from django.utils import timezone
 
+from events import alarms, notices
 from payments.installation import NotThisKind
 
+from . import channels, todo
 from .preflight import CannotStart, fit_for_work, in_one_sentence
+
+log = logging.getLogger(__name__)
 
 
 @worker_init.connect
@@ -21,3 +31,30 @@ def look(**_: Any) -> None:
             fit_for_work()
     except (CannotStart, NotThisKind) as refusal:
         sys.exit(str(refusal))
+
+
+@shared_task
+def look_around() -> None:
+    """Raise the alarms of what needs a person and lasts."""
+    now = timezone.now()
+    alarms.look(todo.alarms(now), now)
+
+
+@shared_task
+def tell_operators() -> None:
+    """Send what waits, by each channel: claim, send, settle."""
+    for channel in notices.open_channels():
+        batch = notices.claim(channel, timezone.now())
+        if batch:
+            tell(batch)
+
+
+def tell(batch: notices.Batch) -> None:
+    """Send one batch; whatever goes wrong is kept with it, and it is tried again."""
+    try:
+        channels.send(batch)
+    except Exception as error:
+        log.warning("Operators could not be told by %s: %s", batch.channel, error)
+        notices.put_off(batch, error, timezone.now())
+    else:
+        notices.settle(batch, timezone.now())

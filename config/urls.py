@@ -14,7 +14,7 @@ from django.urls import include, path
 
 from accounts.views.person import language
 
-from . import closing, export, gallery, guests, health, home, legal
+from . import admin_home, closing, export, gallery, guests, health, home, legal
 
 
 def password_page(request: HttpRequest, extra_context: object = None) -> Any:
@@ -28,6 +28,8 @@ admin.site.unregister([EmailAddress, Authenticator, UserSession, Group])
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 # One page changes a password: the one that ends the other sessions and tells the account's history.
 admin.site.password_change = password_page  # type: ignore[method-assign]
+# The first page is the work list; the records stand below it.
+admin.site.index = admin_home.index  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", home.home, name="home"),

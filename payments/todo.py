@@ -1,62 +1,26 @@
-"""What needs a person now, from all apps that payments can see. The number of queries does not grow with the rows."""
+"""What of money, orders and networks needs a person now. The number of queries does not grow with the rows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Min, QuerySet
 from django.urls import reverse
-from django.utils.functional import Promise as Words
-from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
+from events.todo import SHOWN, Row, Section, Words, page
 from money.usd import localised
 from orders.models import Order
 from orders.queries import waiting_for_stock
 
-from .models import HandSettlement, NetworkCursor, Payout, RateSourceHealth, ReservedAddress, ReviewItem
+from .models import HandSettlement, NetworkCursor, ReservedAddress, ReviewItem
 from .queries import watching
-from .registry import families
+from .registry import families, methods
 from .review_facts import links_of
-from .shown import coins
-
-SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One thing to do: what, where, since when."""
-
-    text: str | Words
-    url: str
-    since: datetime | None = None
-    detail: str | Words = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Things to do of one kind; `rows` may be only the oldest of `count`, and `url` leads to all."""
-
-    title: str | Words
-    count: int
-    rows: list[Row]
-    url: str
-
-
-def sections(now: datetime) -> list[Section]:
-    """Return what there is to do; a kind without anything is left out."""
-    found = [reviews(), hands(), *payouts(now), help_needed(), stock_needed(), networks(now), sources(), reserves()]
-    return [section for section in found if section.count]
-
-
-def page(name: str, **query: str) -> str:
-    """Return the address of a list in the admin."""
-    address = reverse(f"admin:{name}_changelist")
-    return f"{address}?{urlencode(query)}" if query else address
-
-
-def reviews() -> Section:
+def reviews(now: datetime) -> Section:
     """Return the open review items, the longest waiting first; counted by reason where they are too many to list."""
     rows = ReviewItem.objects.filter(decided_at=None).select_related(
         "transfer__intent__order", "transfer__intent__topup"
@@ -84,7 +48,7 @@ def reviews_by_reason() -> Section:
             ReviewItem.Reason(row["reason"]).label,
             page("payments_reviewitem", decided="no", reason=row["reason"]),
             row["oldest"],
-            str(row["count"]),
+            ngettext("%(count)d item", "%(count)d items", row["count"]) % {"count": row["count"]},
         )
         for row in found
     ]
@@ -92,7 +56,7 @@ def reviews_by_reason() -> Section:
     return Section(_("Review items"), total, lines, page("payments_reviewitem", decided="no"))
 
 
-def hands() -> Section:
+def hands(now: datetime) -> Section:
     found = HandSettlement.objects.filter(state=HandSettlement.State.PROPOSED).select_related("order", "proposed_by")
     lines = [
         Row(
@@ -107,55 +71,23 @@ def hands() -> Section:
     return Section(_("Settlements by hand that wait for a second person"), len(lines), lines[:SHOWN], url)
 
 
-def payouts(now: datetime) -> list[Section]:
-    """Return the payouts that wait for an operator: to agree, to send, or to look why one is not final."""
-    rows, state = Payout.objects.order_by("requested_at").select_related("customer"), Payout.State
-    return [
-        payouts_in(_("Payouts and refunds to approve"), rows.filter(state=state.REQUESTED), state="requested"),
-        payouts_in(_("Payouts and refunds to send"), rows.filter(state=state.APPROVED), state="approved"),
-        payouts_in(_("Payouts that were sent and did not arrive"), rows.filter(stuck(now)), state="stuck"),
-    ]
-
-
-def stuck(now: datetime) -> Q:
-    """Return which sent payouts a person must look at: those whose transaction is wrong, or not shown for long."""
-    unseen = Q(position="", sent_at__lt=now - timedelta(minutes=settings.PAYOUT_UNSEEN_MINUTES))
-    wrong = Q(problem__in=(Payout.Problem.FAILED, Payout.Problem.OTHER))
-    return Q(state=Payout.State.SENT) & (unseen | wrong)
-
-
-def payouts_in(title: str | Words, found: QuerySet[Payout], *, state: str) -> Section:
-    rows = list(found)
-    lines = [
-        Row(
-            payout.number,
-            reverse("admin:payments_payout_change", args=[payout.pk]),
-            payout.sent_at or payout.approved_at or payout.requested_at,
-            f"{payout.get_kind_display()}, {coins(payout.amount, payout.method)}",
-        )
-        for payout in rows[:SHOWN]
-    ]
-    return Section(title, len(rows), lines, page("payments_payout", state=state))
-
-
-def help_needed() -> Section:
+def help_needed(now: datetime) -> Section:
     found = Order.objects.filter(needs_help_at__isnull=False).order_by("needs_help_at")
     title = _("Orders whose payment the network took back: decide about the rental")
-    return orders(title, found, page("orders_order", help="needed"), "needs_help_at")
+    return orders(title, found, page("orders_order", help="needed"), "needs_help_at", bad=True)
 
 
-def stock_needed() -> Section:
+def stock_needed(now: datetime) -> Section:
     title = _("Paid orders that wait for stock")
     return orders(title, waiting_for_stock().order_by("settled_at"), page("orders_order", waiting="yes"), "settled_at")
 
 
-def orders(title: str | Words, found: QuerySet[Order], url: str, since: str) -> Section:
-    rows = list(found)
+def orders(title: Words, found: QuerySet[Order], url: str, since: str, *, bad: bool = False) -> Section:
     lines = [
         Row(order.number, reverse("admin:orders_order_change", args=[order.pk]), getattr(order, since), what(order))
-        for order in rows[:SHOWN]
+        for order in found[:SHOWN]
     ]
-    return Section(title, len(rows), lines, url)
+    return Section(title, len(lines) if len(lines) < SHOWN else found.count(), lines, url, bad=bad)
 
 
 def what(order: Order) -> str:
@@ -165,12 +97,24 @@ def what(order: Order) -> str:
 def networks(now: datetime) -> Section:
     """Name the networks that are stopped, that were not read lately, or never."""
     cursors = NetworkCursor.objects.in_bulk()
-    lines = []
-    for code, family in families().items():
-        cursor = cursors.get(code)
-        if not watching(cursor, now):
-            lines.append(Row(family.name, network_url(cursor), cursor.last_pass_at if cursor else None, why(cursor)))
-    return Section(_("Networks that are not watched"), len(lines), lines, page("payments_networkcursor"))
+    lines = [unwatched(code, cursors.get(code)) for code in families() if not watching(cursors.get(code), now)]
+    return Section(_("Networks that are not watched"), len(lines), lines, page("payments_networkcursor"), bad=True)
+
+
+def unwatched(network: str, cursor: NetworkCursor | None) -> Row:
+    """Return the row of a network that is not watched: which methods rest, why, how far it was read. Of a stopped one
+    operators are told by an event of its own."""
+    family = families()[network]
+    resting = ", ".join(one.asset.symbol for one in methods() if one.family.network == network)
+    stopped = cursor is not None and cursor.state == NetworkCursor.State.STOPPED
+    detail = _("%(why)s; no instructions are made for %(methods)s") % {"why": why(cursor), "methods": resting}
+    return Row(
+        family.name,
+        network_url(cursor),
+        cursor.last_pass_at if cursor else None,
+        f"{detail}{progress(cursor)}",
+        alarm="" if stopped else f"network:{network}",
+    )
 
 
 def network_url(cursor: NetworkCursor | None) -> str:
@@ -179,25 +123,23 @@ def network_url(cursor: NetworkCursor | None) -> str:
     return reverse("admin:payments_networkcursor_change", args=[cursor.pk])
 
 
-def why(cursor: NetworkCursor | None) -> str | Words:
+def why(cursor: NetworkCursor | None) -> Words:
     if cursor is None or cursor.last_pass_at is None:
-        return _("no complete pass yet")
+        return (cursor.error if cursor else "") or _("no complete pass yet")
     if cursor.state == NetworkCursor.State.STOPPED:
         return _("stopped: %(error)s") % {"error": cursor.error}
     return cursor.error or _("no complete pass lately")
 
 
-def sources() -> Section:
-    """Name the sources of prices whose last answer was none."""
-    found = RateSourceHealth.objects.exclude(error="").order_by("pk")
-    lines = [
-        Row(row.source, reverse("admin:payments_ratesourcehealth_change", args=[row.pk]), row.error_at, row.error)
-        for row in found
-    ]
-    return Section(_("Price sources with errors"), len(lines), lines, page("payments_ratesourcehealth"))
+def progress(cursor: NetworkCursor | None) -> str:
+    """Write how far a network was read, where that is known."""
+    if cursor is None or cursor.height is None or cursor.head is None:
+        return ""
+    facts = {"height": cursor.height, "head": cursor.head, "behind": max(cursor.head - cursor.height, 0)}
+    return ". " + str(_("Read up to height %(height)d of %(head)d, %(behind)d behind.") % facts)
 
 
-def reserves() -> Section:
+def reserves(now: datetime) -> Section:
     """Name the networks with few ready addresses of the key in use."""
     free = ReservedAddress.objects.filter(issued_at=None).values_list("network", "fingerprint", "genesis").order_by()
     ready = {tuple(key): count for *key, count in free.annotate(count=Count("pk"))}
@@ -211,4 +153,4 @@ def low(cursors: Iterable[NetworkCursor], ready: dict[tuple[str, ...], int]) -> 
         count = ready.get((cursor.network, cursor.fingerprint, cursor.genesis), 0)
         if family and count < settings.RESERVE_LOW:
             left = _("%(count)d left; the worker makes more if its key is there") % {"count": count}
-            yield Row(family.name, network_url(cursor), detail=left)
+            yield Row(family.name, network_url(cursor), detail=left, alarm=f"reserve:{cursor.network}")

@@ -28,13 +28,13 @@ from ..actions.refunds import Wanted, make_refund
 from ..models import ChainTransfer, Installation, Payout
 from ..payout_forms import PayoutDecisionForm, RefundForm
 from ..payout_page import PayoutPage, price_text
+from ..payout_todo import stuck
 from ..payouts import GOODWILL, approval_figures, fee_of, refundable_of
 from ..registry import is_simulated
 from ..registry import method as method_by_code
 from ..review_facts import link_to
 from ..seals import payout_holds
 from ..shown import coins, transferred
-from ..todo import stuck
 
 USD = dollars("usd_cents", _("USD"))
 REQUESTED, SENT = moment("requested_at", _("asked for")), moment("sent_at", _("sent"))

@@ -28,7 +28,6 @@ from ..forms import DecisionForm
 from ..models import ReviewItem
 from ..previews import Credit, credit_of
 from ..review_facts import facts_of, intent_of, links_of, transfer_of
-from .todo import todo
 
 Outcome = ReviewItem.Outcome
 
@@ -104,7 +103,6 @@ class ReviewItemAdmin(ReadOnlyAdmin):
         page = self.admin_site.admin_view(require_POST(self.decide))
         own = [
             path("<int:item_id>/decide/", page, name="review_decide"),
-            path("todo/", self.admin_site.admin_view(todo), name="payments_todo"),
         ]
         return own + super().get_urls()
 

@@ -126,7 +126,6 @@ PAGES = {
     "admin:view_on_site": "GET gate gate gate 404 404 404",
     "admin:app_list": "GET gate gate gate 200 200 200",
     "admin:auth_user_password_change": "GET gate gate gate 403 403 403",
-    "admin:payments_todo": "GET gate gate gate 200 200 200",
     "admin:pause_begin": "GET gate gate gate 403 404 404",
     "admin:pause_end": "GET gate gate gate 403 404 404",
     "admin:review_decide": "POST gate gate gate 403 away away",

@@ -339,31 +339,30 @@ def test_one_page_says_what_needs_a_person_at_the_same_cost_for_one_and_for_many
     settings.HELD_LOTS_LIMIT = 100
     shop.offer.lots = 100
     shop.offer.save(update_fields=["lots"])
-    page = text_of(operator, "admin:payments_todo")
+    page = text_of(operator, "admin:index")
     assert "Few receiving addresses are ready" in page and "Price sources with errors" not in page
     fill(shop, operator)
-    page = text_of(operator, "admin:payments_todo")
+    page = text_of(operator, "admin:index")
     for told in ("Review items", "second person", "took back", "wait for stock", "Price sources with errors"):
         assert told in page
     costs = []
     for _ in range(2):
         with CaptureQueriesContext(connection) as queries:
-            text_of(operator, "admin:payments_todo")
+            text_of(operator, "admin:index")
         costs.append(len(queries))
         fill(shop, operator)
         fill(shop, operator)
-    assert costs[0] == costs[1] <= 16
-    assert "What needs a person" in text_of(operator, "admin:index")
+    assert costs[0] == costs[1] <= 32
 
 
 def test_a_stopped_network_and_one_that_was_not_read_lately_are_named(shop: Any, operator: Client) -> None:
     shop.network.watch()
-    assert "Ethereum</a>" not in text_of(operator, "admin:payments_todo").partition("Few receiving")[0]
+    assert "Ethereum</a>" not in text_of(operator, "admin:index").partition("Few receiving")[0]
     NetworkCursor.objects.filter(pk="ethereum").update(state="stopped", error="another chain")
-    assert "stopped: another chain" in text_of(operator, "admin:payments_todo")
+    assert "stopped: another chain" in text_of(operator, "admin:index")
     NetworkCursor.objects.filter(pk="ethereum").update(state="watching", error="")
     shop.wait(60)
-    assert "no complete pass lately" in text_of(operator, "admin:payments_todo")
+    assert "no complete pass lately" in text_of(operator, "admin:index")
 
 
 def test_lists_of_decisions_cost_the_same_for_one_and_for_many(shop: Any, operator: Client) -> None:
