@@ -7,6 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from events.downloads import Downloads
+
 from . import actions
 from .models import Offer, Price
 
@@ -40,7 +42,7 @@ class PriceInline(admin.TabularInline[Price, Offer]):
 
 
 @admin.register(Offer)
-class OfferAdmin(admin.ModelAdmin[Offer]):
+class OfferAdmin(Downloads):
     list_display = ("name", "vendor", "backend", "memory_gb", "lots", "taken", "free", "short", "published")
     list_filter = ("published", "vendor", "backend", "confidence")
     search_fields = ("name", "slug", "architecture")

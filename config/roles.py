@@ -11,7 +11,6 @@ LOOK = (
     "balance.view_movement",
     "catalog.view_offer",
     "catalog.view_price",
-    "events.view_event",
     "orders.view_environment",
     "orders.view_hold",
     "orders.view_order",
@@ -31,6 +30,7 @@ SUPPORT = LOOK
 # Operators reconcile and provision.
 OPERATOR = (
     *LOOK,
+    "events.view_event",
     "catalog.add_offer",
     "catalog.change_offer",
     "catalog.add_price",
@@ -41,6 +41,8 @@ OPERATOR = (
     "payments.change_networkcursor",
     "payments.change_reviewitem",
     "payments.settle_order",
+    "payments.view_checkup",
+    "payments.view_reports",
     "provisioning.change_rental",
 )
 # An owner is a superuser as well; these are what an owner may do and nobody else.

@@ -15,6 +15,7 @@ SCHEDULE = {
     "rates": every("payments.tasks.sample_rates", settings.RATE_SAMPLE_SECONDS),
     "reserve": every("payments.tasks.fill_reserves", 60.0),
     "inquiries": every("payments.tasks.answer_inquiries", 5.0),
+    "checkups": every("config.tasks.examine", 10.0),
     "reconcile": every("payments.tasks.reconcile", settings.RECONCILE_SECONDS),
     "holds": every("orders.tasks.end_holds", 10.0),
     "orders": every("orders.tasks.expire_orders", 300.0),

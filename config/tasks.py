@@ -1,12 +1,16 @@
-"""What a worker process looks at before it starts. Celery imports it in workers, as it does any `tasks.py`."""
+"""What a worker process looks at before it starts, and the check-up that somebody asks for. Celery imports it in
+workers, as it does any `tasks.py`."""
 
 import sys
 from typing import Any
 
+from celery import shared_task
 from celery.signals import worker_init
 
+from payments.actions import checkups
 from payments.installation import NotThisKind
 
+from . import checkup
 from .preflight import CannotStart, fit_for_work, in_one_sentence
 
 
@@ -21,3 +25,10 @@ def look(**_: Any) -> None:
             fit_for_work()
     except (CannotStart, NotThisKind) as refusal:
         sys.exit(str(refusal))
+
+
+@shared_task
+def examine() -> None:
+    """Make the check-up that was asked for. A page nudges it; the timer asks again."""
+    if asked := checkups.claim():
+        checkups.settle(asked, checkup.findings())

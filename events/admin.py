@@ -5,10 +5,11 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from .downloads import Downloads
 from .models import Event
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(Downloads):
     """Shows rows, changes none."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -84,7 +84,9 @@ def missing(using: str) -> set[str]:
 @register("database")
 def check_triggers(app_configs: Any, databases: Any, **_: Any) -> list[CheckMessage]:
     return [
-        Error(f"The append-only trigger {name} is missing.", hint="Run manage.py migrate.", id="events.E001")
+        Error(
+            f"The append-only trigger {name} is missing.", hint="Run manage.py migrate --skip-checks.", id="events.E001"
+        )
         for using in databases or []
         for name in sorted(missing(using))
     ]

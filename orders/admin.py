@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from events.admin import ReadOnlyAdmin
 from events.columns import dollars, moment
+from events.downloads import Downloads
 
 from . import actions
 from .admin_search import FindsNumbers
@@ -20,7 +21,7 @@ from .queries import waiting_for_stock
 
 
 @admin.register(Environment)
-class EnvironmentAdmin(admin.ModelAdmin[Environment]):
+class EnvironmentAdmin(Downloads):
     list_display = ("name", "code", "position", "free_text", "offered")
     list_editable = ("position", "offered")
 

@@ -1,5 +1,5 @@
 """What operators see and decide of payments."""
 
-from . import by_hand, facts, reviews
+from . import by_hand, checkups, facts, reports, reviews
 
-__all__ = ["by_hand", "facts", "reviews"]
+__all__ = ["by_hand", "checkups", "facts", "reports", "reviews"]

@@ -1,7 +1,7 @@
 """Promises (intents), facts of chains (transfers), how facts became credit (allocations), and decisions of people."""
 
 from .decisions import HandSettlement, Inquiry, ReviewItem
-from .health import LastRate, RateSourceHealth
+from .health import Checkup, LastRate, RateSourceHealth
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
 from .promises import PaymentIntent, Purpose, TopUp
 from .proof import Reconciliation
@@ -10,6 +10,7 @@ from .transfers import Allocation, ChainTransfer, SpentOutput
 __all__ = [
     "Allocation",
     "ChainTransfer",
+    "Checkup",
     "HandSettlement",
     "Inquiry",
     "Installation",

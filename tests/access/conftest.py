@@ -9,6 +9,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 from story import Network, ask, make_customer, make_offer, save_order
 
@@ -24,7 +25,7 @@ from orders.models import Draft
 from payments.actions import inquiries
 from payments.actions.by_hand import settle_by_hand
 from payments.actions.topups import make_topup
-from payments.models import RateSourceHealth, Reconciliation, ReviewItem
+from payments.models import Checkup, RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
 
 WHO = ("nobody", "own", "other", "support", "operator", "owner")
@@ -53,6 +54,7 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     lost.open_recovery(make_customer("lost@example.com"), proof="x", actor=None)
     Account.objects.get_or_create(customer=customer)
     RateSourceHealth.objects.create(source="kraken")
+    Checkup.objects.create(waits=False, done_at=timezone.now())
     Reconciliation.objects.create(network="ethereum", agrees=True)
     topup = make_topup(customer, 10_000, form_key=uuid.uuid4())
     inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
