@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 
@@ -26,8 +27,8 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """The ledger over a time. `opening` and `closing` are what we owed in all just before it and at its end, each summed
-    from the first movement on; `owed` and `kept` are what we owe now, by the movements and by the kept balances."""
+    """The ledger over a time. `opening` and `closing` are what we owed in all just before it and at its end, each
+    summed from the first movement on; `owed` and `kept` are what we owe now, by movements and by kept balances."""
 
     opening: int
     flows: tuple[Flow, ...]
@@ -80,7 +81,7 @@ def flows(start: datetime, end: datetime) -> Iterator[Flow]:
         out=Sum("amount_cents", filter=out),
         out_count=Count("pk", filter=out),
     )
-    found = {row["kind"]: row for row in sums}
+    found: dict[str, Any] = {row["kind"]: row for row in sums}
     for kind in Movement.Kind:
         row = found.get(kind, {})
         yield Flow(kind, row.get("into") or 0, row.get("into_count", 0), row.get("out") or 0, row.get("out_count", 0))

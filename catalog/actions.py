@@ -4,6 +4,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
+from accounts.models import User
+from events.actions import record
+
 from . import sample
 from .models import Offer, Price
 
@@ -47,9 +50,15 @@ def set_price(*, offer: Offer, term_days: int, unit_price_cents: int) -> Price:
     return price
 
 
-def publish(*, offers: QuerySet[Offer], published: bool) -> int:
+def publish(*, offers: QuerySet[Offer], published: bool, actor: User) -> int:
     """Show or hide offers and return how many changed. A hidden one takes no orders; those that exist go on."""
-    return offers.exclude(published=published).update(published=published)
+    with transaction.atomic():
+        changing = list(offers.select_for_update(no_key=True).exclude(published=published).order_by("pk"))
+        for offer in changing:
+            offer.published = published
+            offer.save(update_fields=["published"])
+            record("offer.published" if published else "offer.paused", subject=offer, actor=actor, name=offer.name)
+        return len(changing)
 
 
 def load_sample_catalog(*, reset: bool = False) -> int:

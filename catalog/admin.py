@@ -1,5 +1,5 @@
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from events.downloads import Downloads
+from accounts.models import User
+from events.admin import RecordsChanges
 
 from . import actions
 from .models import Offer, Price
@@ -42,7 +43,7 @@ class PriceInline(admin.TabularInline[Price, Offer]):
 
 
 @admin.register(Offer)
-class OfferAdmin(Downloads):
+class OfferAdmin(RecordsChanges):
     list_display = ("name", "vendor", "backend", "memory_gb", "lots", "taken", "free", "short", "published")
     list_filter = ("published", "vendor", "backend", "confidence")
     search_fields = ("name", "slug", "architecture")
@@ -58,12 +59,12 @@ class OfferAdmin(Downloads):
 
     @admin.action(description=_("Publish the chosen offers"), permissions=["change"])
     def show(self, request: HttpRequest, offers: QuerySet[Offer]) -> None:
-        actions.publish(offers=offers, published=True)
+        actions.publish(offers=offers, published=True, actor=cast(User, request.user))
         self.message_user(request, _("Published: the chosen offers take orders."))
 
     @admin.action(description=_("Pause the chosen offers: they take no new orders"), permissions=["change"])
     def hide(self, request: HttpRequest, offers: QuerySet[Offer]) -> None:
-        actions.publish(offers=offers, published=False)
+        actions.publish(offers=offers, published=False, actor=cast(User, request.user))
         self.message_user(request, _("Paused: the chosen offers take no new orders. Orders that exist go on."))
 
     def has_delete_permission(self, request: HttpRequest, obj: Offer | None = None) -> bool:

@@ -15,6 +15,7 @@ from django.core.mail import get_connection
 from django.db import Error as DatabaseFailure
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
@@ -38,7 +39,7 @@ FILES = {
     "address_seal_key": ("ADDRESS_SEAL_KEY", _("Without it no address that is ready can be handed out.")),
     "receipt_key": (
         "RECEIPT_KEYS",
-        _("Without it receipts that were downloaded can no longer be told from forged ones."),
+        _("Without it downloaded receipts can no longer be told from forged ones."),
     ),
 }
 MIB = 1 << 20
@@ -208,11 +209,9 @@ def heartbeat() -> datetime | None:
     """Return the last sign of a worker: the one place that knows how workers show that they live."""
     now = timezone.now()
     age = health.worker_age()
-    signs = [
-        now - timedelta(seconds=age) if age is not None else None,
-        NetworkCursor.objects.order_by("-last_pass_at").exclude(last_pass_at=None).values_list("last_pass_at", flat=True).first(),
-        RateSourceHealth.objects.order_by("-last_success_at").exclude(last_success_at=None).values_list("last_success_at", flat=True).first(),
-    ]  # fmt: skip
+    passes = NetworkCursor.objects.aggregate(newest=Max("last_pass_at"))["newest"]
+    prices = RateSourceHealth.objects.aggregate(newest=Max("last_success_at"))["newest"]
+    signs = (now - timedelta(seconds=age) if age is not None else None, passes, prices)
     return max((sign for sign in signs if sign), default=None)
 
 

@@ -14,6 +14,8 @@ from django.db import connections
 # deletions, so a clash is refused before it.
 TABLES = {"events_event": ("id",), "balance_movement": ("id", "reference")}
 
+HINT = "Run manage.py migrate --skip-checks."
+
 SQLITE = """
 CREATE TRIGGER IF NOT EXISTS {table}_no_{verb} BEFORE {verb} ON {table}
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
@@ -84,9 +86,7 @@ def missing(using: str) -> set[str]:
 @register("database")
 def check_triggers(app_configs: Any, databases: Any, **_: Any) -> list[CheckMessage]:
     return [
-        Error(
-            f"The append-only trigger {name} is missing.", hint="Run manage.py migrate --skip-checks.", id="events.E001"
-        )
+        Error(f"The append-only trigger {name} is missing.", hint=HINT, id="events.E001")
         for using in databases or []
         for name in sorted(missing(using))
     ]

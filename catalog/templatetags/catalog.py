@@ -33,3 +33,9 @@ def lot_content(offer: Offer) -> str:
 def cards_of(offer: Offer, lots: int) -> int:
     """Count the cards in a number of lots: {{ offer|cards_of:2 }}."""
     return offer.cards_per_lot * lots
+
+
+@register.inclusion_tag("catalog/admin_overbooked.html")
+def overbooked() -> dict[str, object]:
+    """Show which offers have more lots taken than exist, with the numbers (S16); nothing where there are none."""
+    return {"offers": Offer.objects.filter(short__gt=0).order_by("-short", "id")}

@@ -1,8 +1,7 @@
-"""The reports: what came in, what it paid, what we owe; per period in the reader's time zone, as a page and as files."""
+"""The reports of a period in the reader's time zone: what came in, what it paid, what we owe; page and files."""
 
 from collections.abc import Callable
 from typing import cast
-from zoneinfo import ZoneInfo
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -15,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
+from accounts.preferences import zone_of
 from balance.models import Movement
 from balance.reports import Books, books
 from events.downloads import in_language
@@ -39,14 +39,9 @@ LEDGER = {
 }
 
 
-def zone_of(request: HttpRequest) -> ZoneInfo:
-    """Return the time zone that the reader has chosen, else UTC."""
-    return ZoneInfo(cast(User, request.user).time_zone or "UTC")
-
-
 def asked(request: HttpRequest) -> tuple[PeriodForm, Period]:
     """Return the form and the period that the address asks for: this month unless it is said and possible."""
-    zone = zone_of(request)
+    zone = zone_of(cast(User, request.user))
     today = timezone.now().astimezone(zone).date()
     form = PeriodForm(request.GET if "unit" in request.GET else None, initial={"unit": "month", "first": today})
     if not form.is_valid():

@@ -1,1 +1,1 @@
-"""What came in, what it paid and what we owe: `period.py` says when, `received.py` sums transfers, `files.py` writes."""
+"""What came in and what we owe: `period.py` says when, `received.py` sums transfers, `files.py` writes."""

@@ -77,7 +77,7 @@ def credits_between(start: datetime, end: datetime) -> QuerySet[Allocation]:
 
 
 def by_method(start: datetime, end: datetime) -> list[Received]:
-    """Return a line for each method by which something came in. Base units are summed here: no database can (SQLite)."""
+    """Return a line for each method by which something came in. Base units are summed here, never by SQL."""
     known = known_methods()
     found: dict[str, Received] = {}
     for row in credits_between(start, end).iterator(CHUNK):
