@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from . import browsers, guests, sealed
+from . import browsers, guests, sealed, second_factor
 from .actions import people
 from .emails import normalise
 from .models import User
@@ -32,6 +32,8 @@ class AccountAdapter(DefaultAccountAdapter):
         """Mark the browser as known. After signing in, offer a guest's work: it is never merged unasked (ACC-6)."""
         response = cast(HttpResponse, super().post_login(request, user, **facts))
         browsers.remember(response, user.email)
+        if user.is_staff:
+            people.note_staff_sign_in(user, second_factor=second_factor.shown(request))
         if not facts.get("signup") and guests.here(request):
             response["Location"] = f"{reverse('account_bring_along')}?{urlencode({'next': response['Location']})}"
         return response

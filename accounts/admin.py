@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from events.admin import ReadOnlyAdmin
+from events.downloads import Downloads
 
 from .actions import lost, people, roles
 from .models import Recovery, User
@@ -27,7 +28,7 @@ class ProofForm(ActionForm):
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin[User]):
+class UserAdmin(Downloads, DjangoUserAdmin[User]):
     ordering = ["email"]
     list_display = ["email", "first_name", "last_name", "role", "is_active", "date_joined"]
     list_filter = ["is_staff", "is_active", "groups"]

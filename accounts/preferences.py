@@ -7,6 +7,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
+from .models import User
+
 Answer = Callable[[HttpRequest], HttpResponse]
 
 
@@ -32,3 +34,8 @@ def preferences(answer: Answer) -> Answer:
 
     middleware.process_view = process_view  # type: ignore[attr-defined]  # how Django finds the hook
     return middleware
+
+
+def zone_of(user: User) -> zoneinfo.ZoneInfo:
+    """Return the time zone that a person has chosen, else UTC: for pages of the admin that say the zone."""
+    return zoneinfo.ZoneInfo(user.time_zone or "UTC")

@@ -4,17 +4,12 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 
+from events.spreadsheets import as_text, instant
 from money.usd import plain
 
 from .queries import Row
 
 HEADER = ("time_utc", "entry", "words", "reference", "reason", "amount_usd", "balance_usd")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet compute a cell instead of showing it
-
-
-def as_text(cell: str) -> str:
-    """Return a cell that a spreadsheet shows as it is: people write reasons, so one may begin like a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
 def statement_csv(rows: Iterable[Row], words: Mapping[int, str]) -> str:
@@ -28,7 +23,5 @@ def statement_csv(rows: Iterable[Row], words: Mapping[int, str]) -> str:
     for row in rows:
         entry = row.movement
         said = (entry.get_kind_display(), words[entry.pk], entry.reference, entry.reason)
-        writer.writerow(
-            (f"{entry.at:%Y-%m-%dT%H:%M:%SZ}", *map(as_text, said), plain(row.amount_cents), plain(row.balance_cents))
-        )
+        writer.writerow((instant(entry.at), *map(as_text, said), plain(row.amount_cents), plain(row.balance_cents)))
     return text.getvalue()

@@ -85,6 +85,7 @@ class Movement(models.Model):
         verbose_name = _("movement")
         verbose_name_plural = _("movements")
         ordering: ClassVar = ["id"]
+        indexes = (models.Index(fields=("at",), name="movement_at"),)  # reports of a period
         constraints = (
             models.CheckConstraint(condition=Q(amount_cents__gt=0), name="movement_positive"),
             models.CheckConstraint(condition=~Q(debit=F("credit")), name="movement_between_two"),

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from events.downloads import Downloads
 
 from . import actions
 from .editing import Edit, is_weighty, mark, shortfall
@@ -63,7 +64,7 @@ class PriceInline(admin.TabularInline[Price, Offer]):
 
 
 @admin.register(Offer)
-class OfferAdmin(admin.ModelAdmin[Offer]):
+class OfferAdmin(Downloads):
     form = RememberingForm
     list_display = ("name", "vendor", "backend", "memory_gb", "lots", "taken", "free", "missing", "published")
     list_filter = ("published", "vendor", "backend", "confidence")

@@ -14,7 +14,6 @@ LOOK = (
     "catalog.view_price",
     "conversations.view_cannedtext",
     "conversations.view_message",
-    "events.view_event",
     "orders.view_environment",
     "orders.view_hold",
     "orders.view_order",
@@ -35,6 +34,7 @@ SUPPORT = (*LOOK, "conversations.answer")
 # Operators reconcile and provision.
 OPERATOR = (
     *LOOK,
+    "events.view_event",
     "catalog.add_offer",
     "catalog.change_offer",
     "catalog.add_price",
@@ -50,6 +50,8 @@ OPERATOR = (
     "payments.change_reviewitem",
     "payments.decide_payout",
     "payments.settle_order",
+    "payments.view_checkup",
+    "payments.view_reports",
     "provisioning.change_rental",
 )
 # An owner is a superuser as well; these are what an owner may do and nobody else.

@@ -19,6 +19,7 @@ SCHEDULE = {
     "reserve": every("payments.tasks.fill_reserves", 60.0),
     "inquiries": every("payments.tasks.answer_inquiries", 5.0),
     "payouts": every("payments.tasks.follow_payouts", 5.0),
+    "checkups": every("config.tasks.examine", 10.0),
     "reconcile": every("payments.tasks.reconcile", settings.RECONCILE_SECONDS),
     "holds": every("orders.tasks.end_holds", 10.0),
     "orders": every("orders.tasks.expire_orders", 300.0),

@@ -1,4 +1,4 @@
-"""What a worker process looks at before it starts, and the timers that need all apps.
+"""What a worker process looks at before it starts, the timers that need all apps, and the check-up that is asked for.
 
 Celery imports it in workers, as it does any `tasks.py`.
 """
@@ -12,9 +12,10 @@ from celery.signals import worker_init
 from django.utils import timezone
 
 from events import alarms, notices
+from payments.actions import checkups
 from payments.installation import NotThisKind
 
-from . import channels, todo
+from . import channels, checkup, todo
 from .preflight import CannotStart, fit_for_work, in_one_sentence
 
 log = logging.getLogger(__name__)
@@ -58,3 +59,7 @@ def tell(batch: notices.Batch) -> None:
         notices.put_off(batch, error, timezone.now())
     else:
         notices.settle(batch, timezone.now())
+def examine() -> None:
+    """Make the check-up that was asked for. A page nudges it; the timer asks again."""
+    if asked := checkups.claim():
+        checkups.settle(asked, checkup.findings())

@@ -23,6 +23,8 @@ TABLES = {
 # The words that may be removed, with what stands there then. The column `forgotten_at` says when it was.
 FORGETTABLE: dict[str, dict[str, Any]] = {"conversations_message": {"body": "", "context": {}}}
 
+HINT = "Run manage.py migrate --skip-checks."
+
 SQLITE = """
 CREATE TRIGGER IF NOT EXISTS {table}_no_{verb} BEFORE {verb} ON {table} {when}
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
@@ -118,7 +120,7 @@ def missing(using: str) -> set[str]:
 @register("database")
 def check_triggers(app_configs: Any, databases: Any, **_: Any) -> list[CheckMessage]:
     return [
-        Error(f"The append-only trigger {name} is missing.", hint="Run manage.py migrate.", id="events.E001")
+        Error(f"The append-only trigger {name} is missing.", hint=HINT, id="events.E001")
         for using in databases or []
         for name in sorted(missing(using))
     ]

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from events.admin import ReadOnlyAdmin
+from events.admin import ReadOnlyAdmin, RecordsChanges
 from events.columns import dollars, moment
 
 from . import actions
@@ -20,7 +20,7 @@ from .queries import waiting_for_stock
 
 
 @admin.register(Environment)
-class EnvironmentAdmin(admin.ModelAdmin[Environment]):
+class EnvironmentAdmin(RecordsChanges):
     list_display = ("name", "code", "position", "free_text", "offered")
     list_editable = ("position", "offered")
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from django.db.models import QuerySet
 
-from balance.export import as_text
+from events.spreadsheets import as_text
 from money.units import plain
 
 from .models import ChainTransfer, ReservedAddress

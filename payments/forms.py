@@ -1,3 +1,4 @@
+from datetime import date
 from typing import Any, cast
 
 from django import forms
@@ -126,3 +127,26 @@ class PauseForm(ResumeForm):
 
     def sentences(self) -> dict[str, str]:
         return {code: self.cleaned_data[f"sentence_{code}"] for code, _name in settings.LANGUAGES}
+
+
+class PeriodForm(forms.Form):
+    """The days of a report: the day, week or month that holds `first`, or all from `first` to `last`."""
+
+    UNITS = (("day", _("Day")), ("week", _("Week")), ("month", _("Month")), ("range", _("From – to")))
+    unit = forms.ChoiceField(label=_("Period"), choices=UNITS)
+    first = forms.DateField(label=_("Day, or from"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
+    last = forms.DateField(
+        label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        first, last = data.get("first"), data.get("last")
+        if first and not date(1970, 1, 2) <= first <= date(9000, 1, 1):
+            self.add_error("first", _("There is nothing to report about this day."))
+        if data.get("unit") == "range" and first:
+            if not last:
+                self.add_error("last", _("Say until which day."))
+            elif not first <= last <= date(9000, 1, 1):
+                self.add_error("last", _("The last day comes before the first one."))
+        return data

@@ -128,6 +128,12 @@ def sign_out_everywhere(user: User, *, actor: User | None) -> None:
         record("sessions.ended", subject=user, actor=actor, count=ended)
 
 
+def note_staff_sign_in(user: User, *, second_factor: bool) -> None:
+    """Note that somebody of the staff signed in: whose keys open the shop is looked after more closely (OPS-2)."""
+    with transaction.atomic():
+        record("staff.signed_in", subject=user, actor=user, second_factor=second_factor)
+
+
 def factor_added(user: User, *, keep: str | None) -> None:
     """Note a new second factor and end the sessions that have never shown one."""
     with transaction.atomic():

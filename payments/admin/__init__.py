@@ -1,5 +1,5 @@
 """What operators see and decide of payments."""
 
-from . import by_hand, facts, pauses, payouts, reviews
+from . import by_hand, checkups, facts, pauses, payouts, reports, reviews
 
-__all__ = ["by_hand", "facts", "pauses", "payouts", "reviews"]
+__all__ = ["by_hand", "checkups", "facts", "pauses", "payouts", "reports", "reviews"]

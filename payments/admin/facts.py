@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
 from events.admin import ReadOnlyAdmin
@@ -27,6 +28,7 @@ from ..models import (
 )
 from ..quotes import E8
 from ..shown import coins, transferred
+from . import reports
 
 TIMES = {
     "created_at": _("created"),
@@ -165,7 +167,7 @@ class ChainTransferAdmin(FindsNumbers, ReadOnlyAdmin):
 
 
 @admin.register(Allocation)
-class AllocationAdmin(ReadOnlyAdmin):
+class AllocationAdmin(FindsNumbers, ReadOnlyAdmin):
     list_display = (
         AT,
         "transfer",
@@ -177,8 +179,20 @@ class AllocationAdmin(ReadOnlyAdmin):
         "live",
     )
     list_select_related = ("transfer", "customer")
+    list_filter = ("live", "transfer__network", "transfer__method")
+    search_fields = ("transfer__txid", "intent__order__symbols", "intent__topup__symbols", "customer__email")
+    number_prefixes = NUMBERS
     exclude = ("locked_amount", "market_amount", "market_rate_e8", "usd_cents", "at")
     readonly_fields: ClassVar[Any] = ("promised", "at_market", USD, MARKET_RATE, AT)
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view
+        own = [
+            path("report/", view(reports.report), name="payments_report"),
+            path("report/report.csv", view(reports.report_csv), name="payments_report_csv"),
+            path("report/transfers.csv", view(reports.transfers_csv), name="payments_transfers_csv"),
+        ]
+        return own + super().get_urls()
 
     @admin.display(description=_("at the promised rate"))
     def promised(self, allocation: Allocation) -> str:

@@ -2,7 +2,7 @@
 money that goes out (payouts)."""
 
 from .decisions import HandSettlement, Inquiry, ReviewItem
-from .health import LastRate, RateSourceHealth
+from .health import Checkup, LastRate, RateSourceHealth
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
 from .payouts import Payout
 from .promises import PaymentIntent, Purpose, TopUp
@@ -12,6 +12,7 @@ from .transfers import Allocation, ChainTransfer, SpentOutput
 __all__ = [
     "Allocation",
     "ChainTransfer",
+    "Checkup",
     "HandSettlement",
     "Inquiry",
     "Installation",

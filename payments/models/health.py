@@ -1,7 +1,9 @@
-"""How the sources of prices are, for operators; and when each asset last had a price that could be promised."""
+"""How the sources of prices and the installation as a whole are; and when each asset last had a good price."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
@@ -39,3 +41,34 @@ class LastRate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.symbol} {self.price_e8}"
+
+
+class Checkup(models.Model):
+    """One check of the whole installation, as somebody asked for it. A worker makes it: web processes ask no node.
+
+    `findings` are those of `payments.findings`, as JSON, in the order in which they are read. `started_at`: a worker is
+    at it since then; one that was killed leaves it to the next.
+    """
+
+    asked_at = models.DateTimeField(_("asked"), default=timezone.now)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("asked by"), related_name="+"
+    )
+    started_at = models.DateTimeField(_("started"), null=True)
+    done_at = models.DateTimeField(_("done"), null=True)
+    waits = models.BooleanField(_("waits for a worker"), default=True)
+    findings = models.JSONField(_("findings"), default=list)
+
+    class Meta:
+        verbose_name = _("check-up")
+        verbose_name_plural = _("check-ups")
+        constraints = (
+            models.UniqueConstraint(fields=("waits",), condition=Q(waits=True), name="checkup_one_waits"),
+            models.CheckConstraint(
+                condition=Q(waits=True, done_at=None) | Q(waits=False, done_at__isnull=False),
+                name="checkup_done_or_waits",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"check-up of {self.asked_at:%Y-%m-%d %H:%M}"

@@ -159,6 +159,7 @@ class Allocation(models.Model):
     class Meta:
         verbose_name = _("allocation")
         verbose_name_plural = _("allocations")
+        permissions = (("view_reports", "Can see the reports"),)
         constraints = (
             models.UniqueConstraint(fields=("transfer", "episode"), name="allocation_once_per_episode"),
             models.UniqueConstraint(fields=("transfer",), condition=Q(live=True), name="allocation_one_live"),

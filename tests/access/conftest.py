@@ -9,6 +9,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 from story import Network, ask, give, make_customer, make_offer, save_order
 
@@ -27,7 +28,7 @@ from payments.actions import inquiries
 from payments.actions.by_hand import settle_by_hand
 from payments.actions.payouts import request_payout
 from payments.actions.topups import make_topup
-from payments.models import ChainTransfer, RateSourceHealth, Reconciliation, ReviewItem
+from payments.models import ChainTransfer, Checkup, RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
 
 WHO = ("nobody", "own", "other", "support", "operator", "owner")
@@ -57,6 +58,7 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     Account.objects.get_or_create(customer=customer)
     Pause.objects.create(subject=Pause.ORDERS)
     RateSourceHealth.objects.create(source="kraken")
+    Checkup.objects.create(waits=False, done_at=timezone.now())
     Reconciliation.objects.create(network="ethereum", agrees=True)
     topup = make_topup(customer, 10_000, form_key=uuid.uuid4())
     inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 
 pytestmark = [pytest.mark.access, pytest.mark.django_db]
-ACTIONS = ("changelist", "add", "change", "history", "delete")
+KINDS = ("changelist", "download", "add", "change", "history", "delete")  # of pages that each model has
 UNPAID = {"orders:cancel", "payments:choose", "payments:balance"}  # pages of an order that still waits for payment
 PAYOUTS = {"payments:payout", "payments:payout_status", "payments:cancel_payout"}
 TOPUPS = {"payments:topup", "payments:topup_status", "payments:choose_topup"}
@@ -57,7 +57,7 @@ def send(client: Client, verb: str, address: str) -> str:
 
 def test_every_page_has_a_line() -> None:
     """A new page stands in tests/access/table.py, and nothing stands there that is gone."""
-    admin = {f"admin:{model}_{action}" for model in ADMIN for action in ACTIONS}
+    admin = {f"admin:{model}_{action}" for model in ADMIN for action in KINDS}
     assert set(names(get_resolver())) == set(PAGES) | admin
 
 
@@ -79,7 +79,7 @@ def test_admin_of_model(model: str, world: dict[str, Any], browser_of: Browsers)
     rights = dict(zip(("support", "operator", "owner"), ADMIN[model].split(), strict=True))
     for who in WHO:
         client, may = browser_of(who), rights.get(who, "")
-        for action, right in zip(ACTIONS, ("v", "a", "v", "v", "d"), strict=True):
+        for action, right in zip(KINDS, ("v", "v", "a", "v", "v", "d"), strict=True):
             needs_row = action in ("change", "history", "delete")
             address = reverse(f"admin:{model}_{action}", args=[row.pk] if needs_row else [])
             expected = ("200" if right in may else "403") if who in rights else "gate"
