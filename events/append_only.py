@@ -12,7 +12,7 @@ from django.db import connections
 
 # Each table with the columns that name a row: on SQLite REPLACE deletes the row it clashes with and asks no trigger for
 # deletions, so a clash is refused before it.
-TABLES = {"events_event": ("id",), "balance_movement": ("id", "reference")}
+TABLES = {"events_event": ("id",), "balance_movement": ("id", "reference"), "support_lookup": ("id",)}
 
 SQLITE = """
 CREATE TRIGGER IF NOT EXISTS {table}_no_{verb} BEFORE {verb} ON {table}

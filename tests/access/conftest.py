@@ -26,6 +26,7 @@ from payments.actions.by_hand import settle_by_hand
 from payments.actions.topups import make_topup
 from payments.models import RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
+from support.actions import look_up
 
 WHO = ("nobody", "own", "other", "support", "operator", "owner")
 Browsers = Callable[[str], Client]
@@ -59,7 +60,9 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     review = ReviewItem.objects.create(reason="other_asset", subject="x:1")
     wired = save_order(customer, offer, lots=6)
     hand = settle_by_hand(wired.pk, reason="wire", evidence="statement", actor=make_customer("wire@example.com"))
+    seen = look_up(paid.number, admitted=True, actor=make_customer("support@example.com"))
     return {
+        "lookup_id": seen.pk,
         "slug": offer.slug,
         "number": paid.number,
         "unpaid_number": unpaid.number,
