@@ -111,7 +111,7 @@ class OfferAdmin(Downloads):
         extra = {"pause": paused(f"{OFFER}{offer.pk}") if offer else None, "said": said(offer) if offer else ""}
         return super().change_view(request, object_id, form_url, {**extra, **(extra_context or {})})
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         short = Offer.objects.filter(short__gt=0)
         extra = {"short": [(offer, said(offer)) for offer in short]}
         return super().changelist_view(request, {**extra, **(extra_context or {})})

@@ -29,11 +29,13 @@ LOOK = (
     "payments.view_topup",
     "provisioning.view_rental",
 )
+DESK = "support.use_desk"
 # Support reads and converses; access secrets and money are not theirs (ACC-8, A13).
-SUPPORT = (*LOOK, "conversations.answer")
+SUPPORT = (*LOOK, DESK, "conversations.answer")
 # Operators reconcile and provision.
 OPERATOR = (
     *LOOK,
+    DESK,
     "events.view_event",
     "catalog.add_offer",
     "catalog.change_offer",
@@ -55,6 +57,12 @@ OPERATOR = (
     "provisioning.change_rental",
 )
 # An owner is a superuser as well; these are what an owner may do and nobody else.
-OWNERS = (*OPERATOR, "accounts.change_user", "accounts.recover_account", "accounts.view_recovery")
+OWNERS = (
+    *OPERATOR,
+    "accounts.change_user",
+    "accounts.recover_account",
+    "accounts.view_recovery",
+    "support.view_lookup",
+)
 
 ROLES = {"support": SUPPORT, "operator": OPERATOR, OWNER: OWNERS}

@@ -182,6 +182,9 @@ ACCOUNT_SESSION_REMEMBER = True
 # SIGNUP_REFUSALS_PER_HOUR: how often registration may say, all in all, that data can't be used; it bounds what it tells
 # about taken addresses (ACC-4). Then registration pauses for everybody; sign-in never does.
 SIGNUP_REFUSALS_PER_HOUR = 60
+# SUPPORT_LOOKUPS_PER_HOUR: look-ups of one person at the support desk: more than anybody's work needs, and too few to
+# read through the customers. SUPPORT_LOOKUP_HOURS: how long what was looked up stays open: a working day.
+SUPPORT_LOOKUPS_PER_HOUR, SUPPORT_LOOKUP_HOURS = 120, 8
 ACCOUNT_RATE_LIMITS = {
     "login": "",  # counted by our own view, as the next two
     "sign_in": "30/m/ip",
@@ -194,6 +197,7 @@ ACCOUNT_RATE_LIMITS = {
     "address": "10/h/key",  # a change of address tells as much about addresses as a registration does
     "recover": "10/m/ip",
     "guest": "30/m/ip",
+    "support_lookup": f"{SUPPORT_LOOKUPS_PER_HOUR}/h/key",
 }
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False  # the session that changed it stays, every other one ends
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # there is nothing to guess: this keeps machines from being busy

@@ -59,6 +59,8 @@ def tell(batch: notices.Batch) -> None:
         notices.put_off(batch, error, timezone.now())
     else:
         notices.settle(batch, timezone.now())
+
+
 def examine() -> None:
     """Make the check-up that was asked for. A page nudges it; the timer asks again."""
     if asked := checkups.claim():

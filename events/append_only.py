@@ -19,6 +19,7 @@ TABLES = {
     "events_event": ("id",),
     "balance_movement": ("id", "reference"),
     "conversations_message": ("id", "order_id,side,form_key", "order_id,topic"),
+    "support_lookup": ("id",),
 }
 # The words that may be removed, with what stands there then. The column `forgotten_at` says when it was.
 FORGETTABLE: dict[str, dict[str, Any]] = {"conversations_message": {"body": "", "context": {}}}

@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -147,6 +148,7 @@ class Order(Stateful):
         )
         indexes = (
             models.Index(fields=("customer", "-id"), name="order_of_customer"),
+            models.Index(Lower("email"), name="order_contact_email"),
             models.Index(fields=("created_at",), condition=Q(state="open"), name="order_open_by_age"),
             models.Index(fields=("client",), condition=Q(state="open") & ~Q(client=""), name="order_open_of_client"),
         )

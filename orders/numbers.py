@@ -6,6 +6,8 @@ symbols is noticed.
 """
 
 import secrets
+from collections.abc import Iterator
+from itertools import combinations
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 8
@@ -44,11 +46,37 @@ def pretty(symbols: str, prefix: str) -> str:
     return f"{prefix}-{symbols[:4]}-{symbols[4:]}"
 
 
+def plain(text: str) -> str:
+    """Return letters and digits of a text as symbols: capitals, look-alikes corrected."""
+    return "".join(c for c in text.upper() if c.isascii() and c.isalnum()).translate(LOOK_ALIKES)
+
+
 def read(text: str, prefix: str) -> str | None:
     """Return the symbols of a number typed in any case, with or without prefix and dashes; none if it is wrong."""
-    plain = "".join(c for c in text.upper() if c.isascii() and c.isalnum())
-    symbols = plain.translate(LOOK_ALIKES)
-    start = prefix.upper().translate(LOOK_ALIKES)  # slips happen in the prefix too
+    symbols, start = plain(text), plain(prefix)  # slips happen in the prefix too
     if len(symbols) == len(start) + LENGTH and symbols.startswith(start):
         symbols = symbols[len(start) :]
     return symbols if is_valid(symbols) else None
+
+
+def near(text: str, prefix: str) -> set[str]:
+    """Return the symbols of every number that one slip turns into this text: a symbol missing, wrong or too many, or
+    two swapped. Some nine of the hundreds that are tried: the check symbol refuses the others."""
+    symbols = plain(text)
+    typed = {symbols, symbols.removeprefix(plain(prefix))}
+    return {one for each in typed for one in slips(each) if is_valid(one)}
+
+
+def slips(typed: str) -> Iterator[str]:
+    """Yield what may have been meant, valid or not; nothing for a text of another length."""
+    places = range(len(typed))
+    if len(typed) == LENGTH - 1:
+        yield from (typed[:at] + one + typed[at:] for at in range(LENGTH) for one in ALPHABET)
+    elif len(typed) == LENGTH:
+        yield from (typed[:at] + one + typed[at + 1 :] for at in places for one in ALPHABET)
+        for first, second in combinations(places, 2):
+            swapped = list(typed)
+            swapped[first], swapped[second] = typed[second], typed[first]
+            yield "".join(swapped)
+    elif len(typed) == LENGTH + 1:
+        yield from (typed[:at] + typed[at + 1 :] for at in places)

@@ -367,12 +367,18 @@ def stored_transfers(customer: User, network: str, **which: object) -> list[Stor
     """Return the customer's own transfers of one transaction (`txid=`) or one promise (`intent=`), with what they were
     credited with and whether a person looks at them. Other customers' are not read."""
     rows = ChainTransfer.objects.filter(network=network, intent__customer=customer, **which).select_related("intent")
-    found = list(rows.order_by("pk"))
+    return stored(rows.order_by("pk"))
+
+
+def stored(transfers: Iterable[ChainTransfer]) -> list[Stored]:
+    """Return transfers with their intents as the doctor judges them, in two queries whatever their number."""
+    found = list(transfers)
     cents = dict(Allocation.objects.filter(transfer__in=found, live=True).values_list("transfer", "usd_cents"))
     open_items = ReviewItem.objects.filter(transfer__in=found, decided_at=None)
     reviewed = set(open_items.exclude(reason=ReviewItem.Reason.CLAIM).values_list("transfer", flat=True))
-    family = families()[network]
-    return [
-        Stored(row, family.finality(row.intent.usd_cents).confirmations, cents.get(row.pk), row.pk in reviewed)
-        for row in found
-    ]
+    known = families()
+
+    def needed(row: ChainTransfer) -> int:
+        return known[row.network].finality(row.intent.usd_cents).confirmations
+
+    return [Stored(row, needed(row), cents.get(row.pk), row.pk in reviewed) for row in found]

@@ -1,4 +1,11 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from . import views
 
 app_name = "support"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.desk, name="desk"),
+    path("look-up/", views.look_up, name="look_up"),
+    path("<uuid:lookup_id>/", views.lookup, name="lookup"),
+    path("<uuid:lookup_id>/follow/", views.follow, name="follow"),
+]

@@ -120,6 +120,12 @@ def timeline_of(row: Order | TopUp) -> dict[str, object]:
     return {"events": [{"at": row.at, "words": words_of(row)} for row in rows]}
 
 
+@register.filter
+def event_words(event: Event) -> "str | Promise":
+    """Say what happened as the customer reads it; a kind that customers are not shown is named as it is."""
+    return words_of(event) if event.kind in WORDS else event.kind
+
+
 def words_of(event: Event) -> "str | Promise":
     if event.kind == "rental.active" and event.data.get("before") == "suspended":
         return _("Rental resumed.")

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("payments", "0005_settle_order_by_hand"),
+        ("payments", "0006_payouts"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -65,6 +65,7 @@ class ReviewItem(models.Model):
                 name="review_decided_by_someone_for_a_reason",
             ),
         )
+        indexes = (models.Index(fields=("subject",), name="review_of_subject"),)
 
     def __str__(self) -> str:
         return f"{self.get_reason_display()}: {self.subject}"

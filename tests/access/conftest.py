@@ -30,6 +30,7 @@ from payments.actions.payouts import request_payout
 from payments.actions.topups import make_topup
 from payments.models import ChainTransfer, Checkup, RateSourceHealth, Reconciliation, ReviewItem
 from provisioning.models import Rental
+from support.actions import look_up
 
 WHO = ("nobody", "own", "other", "support", "operator", "owner")
 Browsers = Callable[[str], Client]
@@ -68,7 +69,9 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     hand = settle_by_hand(wired.pk, reason="wire", evidence="statement", actor=make_customer("wire@example.com"))
     give(customer, 10_000)
     payout = request_payout(customer, "eth", 5_000, "0x" + "ab" * 20, shown_amount=1, form_key=uuid.uuid4())
+    seen = look_up(paid.number, admitted=True, actor=make_customer("support@example.com"))
     return {
+        "lookup_id": seen.pk,
         "slug": offer.slug,
         "number": paid.number,
         "unpaid_number": unpaid.number,

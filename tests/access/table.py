@@ -73,6 +73,11 @@ PAGES = {
     "journal:new": "GET 200 200 200",
     "journal:card": "GET login 200 404",
     "journal:edit": "GET login 200 404",
+    # the support desk: a look-up is only there for who made it
+    "support:desk": "GET login 403 403 200 200 200",
+    "support:look_up": "POST login 403 403 away away away",
+    "support:lookup": "GET login 403 403 200 404 404",
+    "support:follow": "POST login 403 403 404 404 404",
     # the ways in
     "account_login": "GET 200 away away",
     "account_login_with_code": "GET 200 away away",
@@ -172,4 +177,5 @@ ADMIN = {
     "payments_reviewitem": "v v v",
     "payments_topup": "v v v",
     "provisioning_rental": "v v v",
+    "support_lookup": "- - v",
 }
