@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("payments", "0005_settle_order_by_hand"),
+        ("payments", "0007_checkups_and_reports"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
