@@ -70,6 +70,7 @@ class PayoutAdmin(FindsNumbers, ReadOnlyAdmin):
     list_select_related = ("customer",)
     search_fields = ("symbols", "customer__email", "address", "txid")
     fields = ("kind",)
+    view_on_site = False  # the page is its customer's
     change_form_template = "payments/admin_payout.html"
 
     @admin.display(description=_("number"), ordering="symbols")

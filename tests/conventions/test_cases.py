@@ -11,7 +11,7 @@ LINE = re.compile(r"^\| (\d+) \| .+ \| (`.+`) \|$", re.MULTILINE)
 IDS = re.compile(r"case[-_](\d+)|_and_(\d+)|@?case\((\d+)")
 # The numbers between 1 and 101 that were kept for later, and those that docs/networks.md leaves out with a reason.
 LATER = {3, 6, 10, 16, 20, 24, 25, 30, 33, 36, 40, 44, 48, 51, 53, 57, 59, 63, 65, 70, 71, 73, 77, 80, 83, 86, 89, 91}
-LATER |= {95, 97, 98} | {87, 90, 92, 93, 94, 96}
+LATER |= {95, 97, 98} | {90, 92, 93, 94}
 
 TABLE = {
     int(number): re.findall(r"`(.+?)`", files)

@@ -20,19 +20,21 @@ from events.models import Event
 from events.relay import drain
 from orders import actions as orders
 from orders.models import Hold, Order
-from payments import errors, watcher
-from payments.actions import by_hand, intents
+from payments import errors, following, watcher
+from payments.actions import by_hand, intents, payouts
 from payments.actions.deciding import decide
+from payments.actions.refunds import Wanted, make_refund
 from payments.actions.settling import advance
 from payments.actions.topups import make_topup
-from payments.models import PaymentIntent, ReservedAddress, ReviewItem
-from payments.registry import method, node
+from payments.models import ChainTransfer, PaymentIntent, Payout, ReservedAddress, ReviewItem
+from payments.registry import method, node, simulated_chain
 from provisioning import actions as rentals
 from provisioning.access import Access
 from provisioning.models import Rental
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 PRICE = 10_000
+WALLET = "0x" + "ab" * 20
 
 
 @dataclass
@@ -294,6 +296,65 @@ def unless_done(action: Action) -> None:
         pass
 
 
+def asking_for_a_payout(shop: Shop) -> Action:
+    customer, form_key = shop.customer(), uuid.uuid4()
+    give(customer, 3 * PRICE)
+    return lambda: payouts.request_payout(customer, "eth", PRICE, WALLET, shown_amount=1, form_key=form_key)
+
+
+def payout(shop: Shop, *, approved: bool = True) -> Payout:
+    made = asking_for_a_payout(shop)()
+    assert isinstance(made, Payout)
+    return payouts.approve(made.pk, actor=shop.operator) if approved else made
+
+
+def cancelling_a_payout(shop: Shop) -> Action:
+    made = payout(shop, approved=False)
+    return lambda: payouts.cancel(made.pk, actor=made.customer)
+
+
+def approving_a_payout(shop: Shop) -> Action:
+    made = payout(shop, approved=False)
+    return lambda: payouts.approve(made.pk, actor=shop.operator)
+
+
+def refusing_a_payout(shop: Shop) -> Action:
+    made = payout(shop)
+    return lambda: payouts.refuse(made.pk, reason="no", actor=shop.operator)
+
+
+def recording_that_a_payout_was_sent(shop: Shop) -> Action:
+    made, txid = payout(shop), uuid.uuid4().hex * 2
+    return lambda: payouts.mark_sent(made.pk, txid=txid, actor=shop.operator)
+
+
+def seeing_that_a_payout_is_final(shop: Shop) -> Action:
+    made, chain = payout(shop), simulated_chain("ethereum")
+    txid = chain.pay(made.address, made.amount, method="eth", contract=None)
+    chain.mine(3)
+    watcher.watch("ethereum")
+    payouts.mark_sent(made.pk, txid=txid, actor=shop.operator)
+
+    def look() -> None:
+        Payout.objects.filter(pk=made.pk, state=Payout.State.SENT).update(look_at=timezone.now())  # the lease is over
+        following.follow(made.pk)
+
+    return look
+
+
+def making_a_refund(shop: Shop) -> Action:
+    order = shop.order()
+    intent = ask(order)
+    intents.cancel(intent.pk, actor=order.customer)
+    PaymentIntent.objects.filter(pk=intent.pk).update(closed_at=timezone.now() - timedelta(hours=1))
+    Network().pay(intent)
+    Network().settle()
+    transfer, form_key = ChainTransfer.objects.get(intent=intent), uuid.uuid4()
+    assert transfer.credited
+    wanted = Wanted(transfer.amount, WALLET, "asked for")
+    return lambda: make_refund(transfer.pk, wanted, form_key=form_key, actor=shop.operator)
+
+
 # --- what must be true of everything, at any moment --------------------------------------------------------------
 def nothing_is_half_done() -> None:
     unheld = Order.objects.filter(state=Order.State.OPEN).exclude(holds__isnull=False)
@@ -339,6 +400,13 @@ ACTIONS: tuple[Callable[[Shop], Action], ...] = (
     deciding_to_credit,
     crediting_what_was_decided,
     moving_a_sum_to_the_balance,
+    asking_for_a_payout,
+    cancelling_a_payout,
+    approving_a_payout,
+    refusing_a_payout,
+    recording_that_a_payout_was_sent,
+    seeing_that_a_payout_is_final,
+    making_a_refund,
 )
 
 
