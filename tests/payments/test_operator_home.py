@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection, transaction
-from django.test import Client
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
+from django.urls import ResolverMatch
 from django.utils import timezone
 from story import give, make_customer, make_offer, save_order
 
 from accounts.actions.roles import set_role
 from accounts.models import User
+from accounts.second_factor import staff_page
 from catalog.models import Offer
 from config import todo
 from events.models import Heartbeat
@@ -280,6 +284,18 @@ def test_customers_pay_no_query_for_it_and_see_nothing_of_it(shop: Any, operator
         asked = " ".join(query["sql"] for query in queries)
         assert "events_heartbeat" not in asked and "payments_reviewitem" not in asked
         assert "No worker has" not in text and 'class="needs"' not in text
+
+
+def test_staff_pages_outside_the_administration_have_the_same_head(shop: Any, operator: Client) -> None:
+    shop.wait(3)
+    item = review(NetworkCursor.objects.get(pk="ethereum"))
+    request = RequestFactory().get("/support/")
+    request.user = User.objects.get(email="operator@example.com")
+    for view, is_told in ((staff_page(lambda request: HttpResponse()), True), (lambda request: HttpResponse(), False)):
+        request.resolver_match = ResolverMatch(view, (), {})
+        text = render_to_string("base.html", request=request)
+        assert ("No worker has reported" in text, needed(text) > 0) == (is_told, is_told)
+    assert item.decided_at is None
 
 
 def test_the_age_of_a_row_is_in_words_and_as_an_instant(shop: Any, operator: Client) -> None:
