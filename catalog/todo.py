@@ -8,7 +8,7 @@ from django.db.models import F, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from events.todo import SHOWN, Row, Section, Words, page
+from events.todo import Row, Section, Words, first, page
 
 from .models import Offer
 
@@ -47,6 +47,5 @@ def address(offer: Offer) -> str:
 def section(
     title: Words, found: QuerySet[Offer], row: Callable[[Offer], Row], *, bad: bool = False, idle: bool = False
 ) -> Section:
-    lines = [row(offer) for offer in found[:SHOWN]]
-    count = len(lines) if len(lines) < SHOWN else found.count()
-    return Section(title, count, lines, page("catalog_offer"), bad=bad, idle=idle)
+    offers, count = first(found)
+    return Section(title, count, [row(offer) for offer in offers], page("catalog_offer"), bad=bad, idle=idle)

@@ -126,8 +126,15 @@ def about(event: Event, rows: dict[str, Model]) -> str:
         number = getattr(rows.get(name), "number", None)
         if number:
             return str(number)
-    model, _colon, pk = event.subject.partition(":")
-    return families()[pk].name if pk in families() else f"{model} {pk}"
+    network = event.thread.rpartition(":")[2]
+    return families()[network].name if network in families() else plain_name(event.subject)
+
+
+def plain_name(subject: str) -> str:
+    """Name a row by its kind and its key: "review item 7"."""
+    model, _colon, pk = subject.partition(":")
+    known = models_where(lambda one: one._meta.model_name == model)
+    return f"{known[model]._meta.verbose_name if model in known else model} {pk}"
 
 
 def named_rows(names: Iterable[str]) -> dict[str, Model]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Min
+from django.db.models import Count, Min, Model, QuerySet, Window
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.http import urlencode
@@ -66,9 +67,16 @@ def page(name: str, **query: str) -> str:
     return f"{address}?{urlencode(query)}" if query else address
 
 
+def first[M: Model](found: QuerySet[M]) -> tuple[list[M], int]:
+    """Return the rows that a section shows and how many there are in all, in one query."""
+    rows: list[Any] = list(found.annotate(in_all=Window(Count("pk")))[:SHOWN])
+    return rows, rows[0].in_all if rows else 0
+
+
 def undelivered(now: datetime) -> Section:
     """Name the events that a handler fails on again and again: what should follow from them does not happen."""
-    rows = Delivery.objects.filter(done_at=None, attempts__gte=FAILED_OFTEN).select_related("event").order_by("id")
+    failing = Delivery.objects.filter(done_at=None, attempts__gte=FAILED_OFTEN).select_related("event")
+    rows, count = first(failing.order_by("id"))
     lines = [
         Row(
             row.event.kind,
@@ -76,9 +84,9 @@ def undelivered(now: datetime) -> Section:
             row.event.at,
             f"{row.handler}: {row.error}"[:200],
         )
-        for row in rows[:SHOWN]
+        for row in rows
     ]
-    return Section(_("Events whose handling fails"), rows.count() if lines else 0, lines, page("events_event"))
+    return Section(_("Events whose handling fails"), count, lines, page("events_event"))
 
 
 def untold(now: datetime) -> Section:

@@ -58,11 +58,14 @@ def prices(now: datetime) -> Section:
 
 def no_quote(reason: Refused, symbol: str, last_good: dict[str, datetime]) -> str:
     """Write for an operator why no promise is made in an asset."""
+    if isinstance(reason, errors.Depegged):
+        lowest, highest = settings.STABLE_RANGE
+        return str(_("its price is outside $%(lowest)s to $%(highest)s") % {"lowest": lowest, "highest": highest})
     if not isinstance(reason, errors.NoRate):
         return str(reason)
     asked = {"quorum": settings.RATE_QUORUM, "age": settings.RATE_MAX_AGE_SECONDS}
     text = ngettext(
-        "no %(quorum)d source has a price younger than %(age)d s",
+        "no source has a price younger than %(age)d s",
         "no %(quorum)d sources agree on a price younger than %(age)d s",
         settings.RATE_QUORUM,
     )

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from events.todo import SHOWN, Row, Section, Words, page
+from events.todo import Row, Section, Words, first, page
 from money.usd import localised
 from orders.models import Order
 from orders.queries import waiting_for_stock
@@ -58,6 +58,7 @@ def reviews_by_reason() -> Section:
 
 def hands(now: datetime) -> Section:
     found = HandSettlement.objects.filter(state=HandSettlement.State.PROPOSED).select_related("order", "proposed_by")
+    rows, count = first(found.order_by("proposed_at"))
     lines = [
         Row(
             hand.order.number,
@@ -65,10 +66,10 @@ def hands(now: datetime) -> Section:
             hand.proposed_at,
             f"{localised(hand.usd_cents)}, {hand.proposed_by}",
         )
-        for hand in found.order_by("proposed_at")
+        for hand in rows
     ]
     url = page("payments_handsettlement", state__exact="proposed")
-    return Section(_("Settlements by hand that wait for a second person"), len(lines), lines[:SHOWN], url)
+    return Section(_("Settlements by hand that wait for a second person"), count, lines, url)
 
 
 def help_needed(now: datetime) -> Section:
@@ -83,11 +84,12 @@ def stock_needed(now: datetime) -> Section:
 
 
 def orders(title: Words, found: QuerySet[Order], url: str, since: str, *, bad: bool = False) -> Section:
+    rows, count = first(found)
     lines = [
         Row(order.number, reverse("admin:orders_order_change", args=[order.pk]), getattr(order, since), what(order))
-        for order in found[:SHOWN]
+        for order in rows
     ]
-    return Section(title, len(lines) if len(lines) < SHOWN else found.count(), lines, url, bad=bad)
+    return Section(title, count, lines, url, bad=bad)
 
 
 def what(order: Order) -> str:

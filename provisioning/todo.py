@@ -10,7 +10,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 
 from events.models import Event
-from events.todo import SHOWN, Row, Section, Words, page
+from events.todo import Row, Section, Words, first, page
 
 from .models import Rental
 
@@ -21,10 +21,10 @@ RUNNING = (Rental.State.ACTIVE, Rental.State.SUSPENDED)
 
 def to_prepare(now: datetime) -> Section:
     """List the paid rentals that are not handed over: the one whose last event is longest ago first."""
-    found = longest_still_first(Rental.objects.filter(state__in=TO_PREPARE))
-    lines = [waiting(rental, now) for rental in found[:SHOWN]]
+    rows, count = first(longest_still_first(Rental.objects.filter(state__in=TO_PREPARE)))
+    lines = [waiting(rental, now) for rental in rows]
     url = page("provisioning_rental", state__in=",".join(TO_PREPARE))
-    return Section(_("Rentals to prepare and hand over"), total(found, lines), lines, url)
+    return Section(_("Rentals to prepare and hand over"), count, lines, url)
 
 
 def longest_still_first(rentals: QuerySet[Rental]) -> QuerySet[Any]:
@@ -47,9 +47,9 @@ def waiting(rental: Any, now: datetime) -> Row:
 def to_end(now: datetime) -> Section:
     """List the rentals whose term is over, and those that ended and are not wiped: their lots are not in stock."""
     over = Q(state__in=RUNNING, ends_at__lte=now) | Q(state=Rental.State.ENDED, wiped_at=None)
-    found = Rental.objects.filter(over).select_related("order").order_by("ends_at", "pk")
-    lines = [ended(rental) for rental in found[:SHOWN]]
-    return Section(_("Rentals to end and wipe"), total(found, lines), lines, page("provisioning_rental"))
+    rows, count = first(Rental.objects.filter(over).select_related("order").order_by("ends_at", "pk"))
+    lines = [ended(rental) for rental in rows]
+    return Section(_("Rentals to end and wipe"), count, lines, page("provisioning_rental"))
 
 
 def ended(rental: Rental) -> Row:
@@ -57,10 +57,6 @@ def ended(rental: Rental) -> Row:
     text: Words = _("the term is over: end it") if still_runs else _("ended: confirm the wipe, then its lots are free")
     since = rental.ends_at if still_runs else rental.ended_at
     return Row(rental.order.number, address(rental), since, f"{text}, {what(rental)}")
-
-
-def total(found: QuerySet[Rental], lines: list[Row]) -> int:
-    return len(lines) if len(lines) < SHOWN else found.count()
 
 
 def what(rental: Rental) -> str:

@@ -99,6 +99,10 @@ def test_real_networks_need_a_node_and_a_key(
         ("SECRET_KEY", "short", "SECRET_KEY"),
         ("ADDRESS_SEAL_KEY", "changeme", "ADDRESS_SEAL_KEY"),
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY"),
+        ("EMAIL_URL", "mail.example:25", "EMAIL_URL"),
+        ("EMAIL_URL", "smtp://shop:secret@mail.example", "in the clear"),
+        ("OPERATOR_EMAILS", "olga@shop.example", "EMAIL_URL"),
+        ("OPERATOR_WEBHOOK", "ftp://chat.example", "OPERATOR_WEBHOOK"),
     ],
 )
 def test_wrong_setting(
