@@ -139,7 +139,7 @@ class AnswerForm(forms.Form):
 
     form_key = forms.UUIDField(widget=forms.HiddenInput)
     read_up_to = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=2**62)
-    body = PlainText(label=_("Answer"), rows=10, length=BODY_LENGTH)
+    body = PlainText(label=_("Your answer"), rows=10, length=BODY_LENGTH)
 
     def texts(self) -> Mapping[str, str]:
         return {"body": self.cleaned_data["body"]}

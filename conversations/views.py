@@ -14,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
+from events.columns import zoned
 from orders.errors import Refused
 from orders.models import Order
 from orders.queries import own_order
@@ -21,7 +22,7 @@ from orders.queries import own_order
 from . import actions, pages, queries, secrets
 from .errors import TooManyMessages
 from .forms import MessageForm
-from .models import Conversation, Message, Side
+from .models import Message, Side
 
 
 @login_required
@@ -98,16 +99,19 @@ def thread_of(request: HttpRequest, order: Order) -> dict[str, Any]:
         "page_obj": page_obj,
         "lines": pages.lines(shown, reader=Side.CUSTOMER, read_up_to=state.read_by_customer),
         "live": page_obj.number == 1,
-        "said": said(state),
+        "said": said(shown),
         "last": shown[-1].pk if shown else 0,
     }
 
 
-def said(state: Conversation) -> str:
-    """Return what is read out when it changes."""
-    if state.last_of_staff > state.last_of_customer:
-        return _("Support has answered.")
-    return _("Your message was sent.") if state.last_of_customer else ""
+def said(shown: list[Message]) -> str:
+    """Return what is read out when it changes; the time makes each answer another text."""
+    if not shown:
+        return ""
+    words = (
+        _("Your message was sent, %(at)s.") if shown[-1].side == Side.CUSTOMER else _("Support has answered, %(at)s.")
+    )
+    return words % {"at": zoned(shown[-1].at)}
 
 
 @login_required

@@ -9,6 +9,7 @@ from story import PASSWORD, Network, ask, save_order
 
 from accounts.models import User
 from catalog.models import Offer
+from conversations.models import Message
 from orders.models import Order
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,12 @@ def test_nonsense_in_any_field(network: Network, offer: Offer, customer: User, b
         "/journal/": {"page": "1"},
         "/journal/new/": {"order": "1", "question": "Why", "hypothesis": "Because", "seeds": "1"},
         f"/orders/{order.number}/pay/": {"method": "eth", "form_key": str(uuid.uuid4())},
+        f"/orders/{order.number}/messages/": {
+            "form_key": str(uuid.uuid4()), "about": "", "instructions": str(intent.pk), "intent": str(intent.pk),
+            "body": "Where?", "gpu": "x", "error": "x", "anyway": "x", "page": "1",
+        },
+        f"/orders/{order.number}/messages/read/": {"read_up_to": "1"},
+        f"/orders/{order.number}/messages/date/": {"topic": "start"},
         "/demo/wallet/": {"intent": "1", "method": "eth", "address": intent.address.address, "amount": "1"},
         "/i18n/setlang/": {"language": "ru", "next": "/"},
         "/accounts/login/": {"login": customer.email, "password": PASSWORD, "next": "/"},
@@ -62,6 +69,13 @@ def test_nonsense_in_any_field(network: Network, offer: Offer, customer: User, b
                 if answer.status_code >= 500:
                     faults.append(f"{page} {name}: {answer.status_code}")
     assert not faults
+
+
+def test_ten_megabytes_are_refused_as_a_message(offer: Offer, customer: User, browse: Browse) -> None:
+    order = save_order(customer, offer)
+    sent = {"form_key": str(uuid.uuid4()), "body": "x" * 10_000_000}
+    assert browse(customer).post(f"/orders/{order.number}/messages/", sent).status_code in (400, 413)
+    assert not Message.objects.exists()
 
 
 def test_nonsense_in_addresses(network: Network, customer: User, browse: Browse) -> None:

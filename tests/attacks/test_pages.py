@@ -33,6 +33,8 @@ def pages(network: Network, customer: User, offer: Offer) -> list[str]:
         *(reverse(f"payments:{name}", args=[order.number]) for name in ("choose", "balance")),
         *(reverse(f"payments:{name}", args=[intent.pk]) for name in ("intent", "status", "declare", "cancel")),
         *(reverse(f"payments:{name}", args=[inquiry.pk]) for name in ("inquiry", "inquiry_status", "inquiry_claim")),
+        *(reverse(f"conversations:{name}", args=[order.number]) for name in ("messages", "thread", "recent")),
+        *(reverse(f"conversations:{name}", args=[order.number]) for name in ("read", "ask_date")),
         reverse("provisioning:access", args=[order.number]),
         *(reverse(f"journal:{name}", args=[card.pk]) for name in ("card", "edit")),
     ]
