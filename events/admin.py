@@ -24,8 +24,8 @@ class ReadOnlyAdmin(Downloads):
 
 
 class RecordsChanges(Downloads):
-    """Mix into a ModelAdmin whose rows people edit: each change becomes an event in its transaction, with what was there
-    before and what is there now: "offer.changed", "offer.added", "offer.deleted"."""
+    """Mix into a ModelAdmin whose rows people edit: each change becomes an event in its transaction, with what was
+    there before and what is there now: "offer.changed", "offer.added", "offer.deleted"."""
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
         forms = [form, *(one for formset in formsets or () for one in formset.forms)]
