@@ -63,12 +63,15 @@ class Downloads(admin.ModelAdmin[Any]):
         return csv_file(f"{self.opts.model_name}.csv", rows)
 
     def file_rows(self, queryset: QuerySet[Any], columns: list[Any]) -> Iterator[list[object]]:
-        yield [capfirst(label_for_field(name, self.model, model_admin=cast(Any, self))) for name in columns]
+        yield [self.file_label(name) for name in columns]
         for count, row in enumerate(queryset[: LIMIT + 1].iterator(CHUNK)):
             if count == LIMIT:
                 yield [_("More than %(limit)d rows: filter the list to have the others.") % {"limit": LIMIT}]
                 return
             yield [self.file_value(row, name) for name in columns]
+
+    def file_label(self, name: Any) -> str:
+        return capfirst(str(label_for_field(name, self.model, model_admin=cast(Any, self))))
 
     def file_value(self, row: Model, name: Any) -> object:
         """Return what a file shows in one column of one row."""
