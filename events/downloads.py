@@ -14,6 +14,7 @@ from django.urls import path, reverse
 from django.utils import translation
 from django.utils.html import strip_tags
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from .spreadsheets import csv_file
@@ -62,23 +63,26 @@ class Downloads(admin.ModelAdmin[Any]):
         return csv_file(f"{self.opts.model_name}.csv", rows)
 
     def file_rows(self, queryset: QuerySet[Any], columns: list[Any]) -> Iterator[list[object]]:
-        yield [label_for_field(name, self.model, model_admin=cast(Any, self)) for name in columns]
+        yield [self.file_label(name) for name in columns]
         for count, row in enumerate(queryset[: LIMIT + 1].iterator(CHUNK)):
             if count == LIMIT:
                 yield [_("More than %(limit)d rows: filter the list to have the others.") % {"limit": LIMIT}]
                 return
             yield [self.file_value(row, name) for name in columns]
 
+    def file_label(self, name: Any) -> str:
+        return capfirst(str(label_for_field(name, self.model, model_admin=cast(Any, self))))
+
     def file_value(self, row: Model, name: Any) -> object:
         """Return what a file shows in one column of one row."""
         if in_file := getattr(name, "in_file", None):
             return cast(object, in_file(row))
         try:
-            field, attribute, value = lookup_field(name, row, cast(Any, self))
+            field, _attribute, value = lookup_field(name, row, cast(Any, self))
         except ObjectDoesNotExist:
             return None
         if field is not None and getattr(field, "choices", None):
-            return getattr(row, f"get_{attribute}_display")()
+            return getattr(row, f"get_{field.name}_display")()
         return strip_tags(value) if isinstance(value, SafeString) else value
 
 

@@ -179,3 +179,21 @@ ADMIN = {
     "provisioning_rental": "v v v",
     "support_lookup": "- - v",
 }
+
+# For each action above a list of the admin: who of support, operator, owner may do it: y yes, - no. Django's own
+# `delete_selected` follows the d of ADMIN.
+ACTIONS = {
+    "accounts_user.make_support": "- - y",
+    "accounts_user.make_operator": "- - y",
+    "accounts_user.make_owner": "- - y",
+    "accounts_user.take_role": "- - y",
+    "accounts_user.end_sessions": "- - y",
+    "accounts_user.open_recovery": "- - y",
+    "accounts_recovery.complete": "- - y",
+    "accounts_recovery.cancel": "- - y",
+    "catalog_offer.show": "- y y",
+    "catalog_offer.hide": "- y y",
+    "orders_order.take_stock": "- y y",
+    "orders_order.help_given": "- y y",
+    "payments_networkcursor.resume": "- - y",
+}

@@ -101,16 +101,3 @@ def test_staff_without_a_second_factor_open_no_page_of_the_admin(
             answer = verb(reverse(name, kwargs=arguments(name, world)))
             assert answer.status_code == 302, name
             assert answer.headers["Location"] == reverse("account_factor_needed"), name
-
-
-def test_nothing_can_be_deleted_by_whoever_is_not_an_owner(world: dict[str, Any], browser_of: Browsers) -> None:
-    """Django's own action of every list, too."""
-    for who in ("support", "operator"):
-        client = browser_of(who)
-        for model in ADMIN:
-            app, _, name = model.partition("_")
-            rows = apps.get_model(app, name)._base_manager
-            chosen = [str(pk) for pk in rows.values_list("pk", flat=True)]
-            act = {"action": "delete_selected", "_selected_action": chosen, "post": "yes"}
-            client.post(reverse(f"admin:{model}_changelist"), act)
-            assert rows.filter(pk__in=chosen).count() == len(chosen), (who, model)
