@@ -11,12 +11,13 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
 from bench.kit import databases
 from bench.kit.history import BASE, hexadecimal, insert, know_sizes, uuid_of
-from bench.kit.meter import Statements, counted
+from bench.kit.meter import Meter, Statements, counted
 from bench.kit.report import Check, Result
 from bench.kit.shop import Shop
 from bench.kit.web import Site, expect, signed_in
@@ -38,7 +39,7 @@ from provisioning.models import Rental
 from support.actions import look_up
 from support.models import Lookup
 
-ORDERS, TIMES = 1_000_000, 200
+ORDERS, TIMES = 1_000_000, 100
 PER_CUSTOMER, TRANSFERS, EVENTS = 10, 3, 4
 MOST_MS = 50.0
 LARGE = 5_000  # rows from which on a table must not be read from end to end
@@ -47,14 +48,14 @@ Texts = Callable[[], str]
 
 
 def measure(given: Namespace) -> Result:
-    shop, result = Shop().open(), Result()
+    meter, shop, result = Meter(), Shop().open(), Result()
     person = fill(shop, given.orders)
     call_command("collectstatic", interactive=False, verbosity=0)  # pages name their style sheets
     random.seed(7)
     cookie, site = signed_in(person), Site(UNLIMITED)
     with site.open(warm="/support/"):
         for kind, texts in kinds(given.orders).items():
-            add(result, site, cookie, kind, [texts() for _ in range(given.times)])
+            add(result, meter, site, cookie, kind, [texts() for _ in range(given.times)])
     return result
 
 
@@ -107,41 +108,52 @@ def swapped(symbols: str) -> str:
     return symbols[:at] + symbols[at + 1] + symbols[at] + symbols[at + 2 :]
 
 
-def add(result: Result, site: Site, cookie: str, kind: str, texts: Sequence[str]) -> None:
+def add(result: Result, meter: Meter, site: Site, cookie: str, kind: str, texts: Sequence[str]) -> None:
     """Type each text and open what it leads to; add the times, and what the planner would do."""
-    type_one(site, cookie, texts[0])
+    look_up_and_open(site, cookie, texts[0])
     with counted() as statements:
-        type_one(site, cookie, texts[0])
-    times = [type_one(site, cookie, text) for text in texts]
-    posts, pages = ([pair[place] * 1e3 for pair in times] for place in (0, 1))
-    result.rows.append(
-        {
-            "what": kind,
-            "median_ms": percentile(posts, 50),
-            "p95_ms": percentile(posts, 95),
-            "page_median_ms": percentile(pages, 50),
-            "page_p95_ms": percentile(pages, 95),
-            "statements": len(statements.sent),
-        }
-    )
+        look_up_and_open(site, cookie, texts[0])
     whole = list(read_whole(statements))
     for table in whole:
         print(f"{kind}: {table}", flush=True)
-    result.checks.append(Check(f"{kind}: p95 of a look-up in ms", percentile(posts, 95), most=MOST_MS))
+    times, pages = [], []
+    with meter.reading() as cost:
+        for text in texts:
+            began = time.perf_counter()
+            times.append((typed(site, cookie, text), time.perf_counter() - began))
+    with meter.reading() as shown:
+        for url, _took in times:
+            began = time.perf_counter()
+            expect(site.get(url, cookie), HTTPStatus.OK)
+            pages.append(time.perf_counter() - began)
+    ms = sorted(took * 1e3 for _url, took in times)
+    result.rows.append(
+        {
+            "what": kind,
+            "median_ms": percentile(ms, 50),
+            "p95_ms": percentile(ms, 95),
+            "cpu_ms": cost.cpu / len(texts) * 1e3,
+            "page_median_ms": percentile(sorted(took * 1e3 for took in pages), 50),
+            "page_cpu_ms": shown.cpu / len(texts) * 1e3,
+            "statements": len(statements.sent),
+        }
+    )
+    result.checks.append(Check(f"{kind}: p95 of a look-up in ms", percentile(ms, 95), most=MOST_MS))
     result.checks.append(Check(f"{kind}: large tables read from end to end", len(whole), most=0))
 
 
-def type_one(site: Site, cookie: str, text: str) -> tuple[float, float]:
-    """Look up a text and open the page; return the seconds of both by the clock."""
-    began = time.perf_counter()
+def typed(site: Site, cookie: str, text: str) -> str:
+    """Look up a text; return where that leads."""
     answer = expect(site.post("/support/look-up/", cookie, text=text), HTTPStatus.FOUND, "/support/")
-    between = time.perf_counter()
-    expect(site.get(answer.headers["Location"], cookie), HTTPStatus.OK)
-    return between - began, time.perf_counter() - between
+    return answer.headers["Location"]
+
+
+def look_up_and_open(site: Site, cookie: str, text: str) -> None:
+    expect(site.get(typed(site, cookie, text), cookie), HTTPStatus.OK)
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    return sorted(times)[min(len(times) * percent // 100, len(times) - 1)]
+    return times[min(len(times) * percent // 100, len(times) - 1)]
 
 
 def read_whole(statements: Statements) -> Iterator[str]:
@@ -171,10 +183,18 @@ def sequential(plan: Any) -> Iterator[str]:
     """Yield the tables that nodes of a plan of PostgreSQL read without an index, or through a whole one."""
     for node in plan if isinstance(plan, list) else [plan]:
         node = node.get("Plan", node)
-        unbounded = "Index" in node["Node Type"] and "Index Cond" not in node and "Relation Name" in node
-        if node["Node Type"] == "Seq Scan" or unbounded:
+        through = "Relation Name" in node and "Index Cond" not in node and node.get("Index Name") not in partial()
+        if node["Node Type"] == "Seq Scan" or ("Index Name" in node and through):
             yield node["Relation Name"]
         yield from sequential(node.get("Plans", []))
+
+
+@cache
+def partial() -> set[str]:
+    """Return the names of the partial indexes: of open work there is little, whatever the table holds."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexrelid::regclass::text FROM pg_index WHERE indpred IS NOT NULL")
+        return {name for (name,) in cursor.fetchall()}
 
 
 def large_tables() -> set[str]:
@@ -196,6 +216,7 @@ def fill(shop: Shop, count: int) -> User:
     review = ReviewItem.objects.create(reason="claim", subject=f"inquiry:{question.pk}")
     seen = look_up(order.number, admitted=True, actor=person)
     with transaction.atomic():
+        trust_ourselves()
         people(count // PER_CUSTOMER, customer)
         purchases(count, order, intent)
         money(count, order, intent)
@@ -203,6 +224,15 @@ def fill(shop: Shop, count: int) -> User:
     know_sizes()
     person.refresh_from_db()
     return person
+
+
+def trust_ourselves() -> None:
+    """Leave foreign keys unchecked until the end of the transaction, where that is allowed: it takes half the time."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+            if cursor.fetchone()[0]:
+                cursor.execute("SET LOCAL session_replication_role = replica")
 
 
 def owner(count: int) -> str:

@@ -1,6 +1,7 @@
-"""Events and movements only grow: the database itself refuses anything else."""
+"""Events, movements and look-ups only grow: the database itself refuses anything else."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,13 +13,14 @@ from balance.models import House, Movement
 from events import append_only
 from events.actions import record
 from events.models import Event
+from support.actions import look_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def rows() -> Iterator[dict[str, int]]:
-    """Return the key of one event and one movement."""
+def rows() -> Iterator[dict[str, Any]]:
+    """Return the key of one event, one movement and one look-up, as SQL."""
     ensure_house_accounts()
     customer = make_customer()
     with transaction.atomic():
@@ -26,7 +28,8 @@ def rows() -> Iterator[dict[str, int]]:
         movement = credit(
             customer, 5, house=House.RECEIVED, kind=Movement.Kind.TRANSFER, reference="transfer:1:1", actor=None
         )
-    yield {"events_event": event.pk, "balance_movement": movement.pk}
+    seen = look_up("GL-0000-0000", admitted=True, actor=customer)
+    yield {"events_event": event.pk, "balance_movement": movement.pk, "support_lookup": f"'{seen.pk.hex}'"}
     append_only.install("default")
 
 
@@ -39,13 +42,13 @@ def execute(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql", ["UPDATE {table} SET id = id", "DELETE FROM {table}", "DELETE FROM {table} WHERE id = {key}"]
 )
-def test_bal_4_no_row_is_changed_or_deleted(rows: dict[str, int], table: str, sql: str) -> None:
+def test_bal_4_no_row_is_changed_or_deleted(rows: dict[str, Any], table: str, sql: str) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         execute(sql.format(table=table, key=rows[table]))
 
 
 @pytest.mark.parametrize("table", append_only.TABLES)
-def test_bal_4_postgresql_refuses_truncate_too(rows: dict[str, int], table: str, on_postgresql: None) -> None:
+def test_bal_4_postgresql_refuses_truncate_too(rows: dict[str, Any], table: str, on_postgresql: None) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         execute(f"TRUNCATE {table} CASCADE")
 
@@ -58,7 +61,7 @@ def replace(table: str, **changed: str) -> None:
     execute(f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) SELECT {values} FROM {table}")  # noqa: S608
 
 
-def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, int], on_sqlite: None) -> None:
+def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, Any], on_sqlite: None) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         replace("balance_movement", amount_cents="amount_cents + 1")
     with pytest.raises(DatabaseError, match="append-only"):
@@ -69,7 +72,7 @@ def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, int], on_sqlite: 
     assert Event.objects.get(pk=rows["events_event"]).kind == "test.happened"
 
 
-def test_the_orm_is_refused_in_the_same_way(rows: dict[str, int]) -> None:
+def test_the_orm_is_refused_in_the_same_way(rows: dict[str, Any]) -> None:
     with pytest.raises(DatabaseError), transaction.atomic():
         Movement.objects.update(amount_cents=1)
     with pytest.raises(DatabaseError), transaction.atomic():
@@ -77,7 +80,7 @@ def test_the_orm_is_refused_in_the_same_way(rows: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("name", [name for _, name in append_only.triggers(connection.vendor)])
-def test_a_missing_trigger_fails_the_check_and_migrate_brings_it_back(rows: dict[str, int], name: str) -> None:
+def test_a_missing_trigger_fails_the_check_and_migrate_brings_it_back(rows: dict[str, Any], name: str) -> None:
     table = name.rpartition("_no_")[0]
     execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
     assert append_only.missing("default") == {name}
@@ -88,7 +91,7 @@ def test_a_missing_trigger_fails_the_check_and_migrate_brings_it_back(rows: dict
     call_command("check", databases=["default"])
 
 
-def test_a_disabled_trigger_counts_as_missing(rows: dict[str, int], on_postgresql: None) -> None:
+def test_a_disabled_trigger_counts_as_missing(rows: dict[str, Any], on_postgresql: None) -> None:
     execute("ALTER TABLE balance_movement DISABLE TRIGGER balance_movement_no_update")
     try:
         assert append_only.missing("default") == {"balance_movement_no_update"}
@@ -96,7 +99,7 @@ def test_a_disabled_trigger_counts_as_missing(rows: dict[str, int], on_postgresq
         execute("ALTER TABLE balance_movement ENABLE TRIGGER balance_movement_no_update")
 
 
-def test_installing_again_changes_nothing(rows: dict[str, int]) -> None:
+def test_installing_again_changes_nothing(rows: dict[str, Any]) -> None:
     append_only.install("default")
     append_only.install("default")
     assert append_only.missing("default") == set()
