@@ -67,9 +67,16 @@ class Entry:
     act: Act | None = None
 
 
-def of_event(event: Event) -> Entry:
+def of_event(event: Event, customer: User) -> Entry:
     reason = event.data.get("reason", "")
-    return Entry(event.at, event=event, by=str(event.actor or ""), text=reason if event.actor_id else "")
+    return Entry(event.at, event=event, by=named(event.actor, customer), text=reason if event.actor_id else "")
+
+
+def named(actor: User | None, customer: User) -> Text:
+    """Return who did something; nothing for the system."""
+    if actor is None:
+        return ""
+    return _("the customer") if actor.pk == customer.pk else str(actor)
 
 
 def of_intent(page: IntentPage) -> Entry:
@@ -113,13 +120,9 @@ def of_transfer(stored: Stored) -> Entry:
 def of_movement(movement: Movement, line: Line, customer: User) -> Entry:
     """Say what moved in the ledger, signed as the customer's statement shows it."""
     sign = "+" if movement.credit.customer_id == customer.pk else "−"
-    by = str(movement.actor) if movement.actor_id and movement.actor_id != customer.pk else ""
-    text = movement.reason if by else ""
-    return Entry(movement.at, _("Balance"), f"{sign}{localised(movement.amount_cents)}", None, text, words(line), by=by)
-
-
-def words(line: Line) -> tuple[Fact, ...]:
-    return (Fact(line.words, line.about),)
+    amount = f"{sign}{localised(movement.amount_cents)}"
+    reason = (Fact(_("Reason"), movement.reason),) if movement.reason and movement.actor_id else ()
+    return Entry(movement.at, _("Balance"), amount, None, str(line), reason, by=named(movement.actor, customer))
 
 
 def of_review(item: ReviewItem) -> Entry:
@@ -155,5 +158,5 @@ def of_lookup(lookup: Lookup) -> Entry:
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the lines in order of time, oldest first."""
-    return sorted(entries, key=lambda entry: entry.at)
+    """Return the lines in order of time, oldest first. They come newest first of each kind, also within a moment."""
+    return sorted(reversed(list(entries)), key=lambda entry: entry.at)

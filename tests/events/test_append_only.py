@@ -1,7 +1,8 @@
-"""Events, movements and messages only grow: the database itself refuses anything else."""
+"""Events, movements, messages and look-ups only grow: the database itself refuses anything else."""
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,13 +16,14 @@ from conversations.models import Message
 from events import append_only
 from events.actions import record
 from events.models import Event
+from support.actions import look_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def rows() -> Iterator[dict[str, int]]:
-    """Return the key of one event, one movement and one message."""
+def rows() -> Iterator[dict[str, Any]]:
+    """Return the key of one event, one movement, one message and one look-up, as SQL."""
     ensure_house_accounts()
     customer = make_customer()
     with transaction.atomic():
@@ -31,7 +33,13 @@ def rows() -> Iterator[dict[str, int]]:
         )
     order = save_order(customer, make_offer())
     message = conversations.send(order, kind="question", body="When?", form_key=uuid.uuid4(), actor=customer)
-    yield {"events_event": event.pk, "balance_movement": movement.pk, "conversations_message": message.pk}
+    seen = look_up("GL-0000-0000", admitted=True, actor=customer)
+    yield {
+        "events_event": event.pk,
+        "balance_movement": movement.pk,
+        "conversations_message": message.pk,
+        "support_lookup": f"'{seen.pk.hex}'",
+    }
     append_only.install("default")
 
 
@@ -44,13 +52,13 @@ def execute(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql", ["UPDATE {table} SET id = id", "DELETE FROM {table}", "DELETE FROM {table} WHERE id = {key}"]
 )
-def test_bal_4_no_row_is_changed_or_deleted(rows: dict[str, int], table: str, sql: str) -> None:
+def test_bal_4_no_row_is_changed_or_deleted(rows: dict[str, Any], table: str, sql: str) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         execute(sql.format(table=table, key=rows[table]))
 
 
 @pytest.mark.parametrize("table", append_only.TABLES)
-def test_bal_4_postgresql_refuses_truncate_too(rows: dict[str, int], table: str, on_postgresql: None) -> None:
+def test_bal_4_postgresql_refuses_truncate_too(rows: dict[str, Any], table: str, on_postgresql: None) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         execute(f"TRUNCATE {table} CASCADE")
 
@@ -63,7 +71,7 @@ def replace(table: str, **changed: str) -> None:
     execute(f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) SELECT {values} FROM {table}")  # noqa: S608
 
 
-def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, int], on_sqlite: None) -> None:
+def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, Any], on_sqlite: None) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         replace("balance_movement", amount_cents="amount_cents + 1")
     with pytest.raises(DatabaseError, match="append-only"):
@@ -74,7 +82,7 @@ def test_bal_4_sqlite_refuses_to_replace_a_row(rows: dict[str, int], on_sqlite: 
     assert Event.objects.get(pk=rows["events_event"]).kind == "test.happened"
 
 
-def test_sqlite_refuses_to_replace_a_message(rows: dict[str, int], on_sqlite: None) -> None:
+def test_sqlite_refuses_to_replace_a_message(rows: dict[str, Any], on_sqlite: None) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         replace("conversations_message", body="'forged'")
     with pytest.raises(DatabaseError, match="append-only"):
@@ -96,12 +104,12 @@ FORGET = "UPDATE conversations_message SET body = '', context = '{{}}', forgotte
         FORGET.format(", author_id = NULL"),
     ],
 )
-def test_acc_7_nothing_but_the_words_of_a_message_can_be_removed(rows: dict[str, int], sql: str) -> None:
+def test_acc_7_nothing_but_the_words_of_a_message_can_be_removed(rows: dict[str, Any], sql: str) -> None:
     with pytest.raises(DatabaseError, match="append-only"):
         execute(sql)
 
 
-def test_acc_7_the_words_of_a_message_are_removed_once_and_for_all(rows: dict[str, int]) -> None:
+def test_acc_7_the_words_of_a_message_are_removed_once_and_for_all(rows: dict[str, Any]) -> None:
     execute(FORGET.format(""))
     message = Message.objects.get()
     assert (message.body, message.context, message.kind) == ("", {}, "question") and message.forgotten_at
@@ -110,7 +118,7 @@ def test_acc_7_the_words_of_a_message_are_removed_once_and_for_all(rows: dict[st
             execute(f"UPDATE conversations_message SET {change}")  # noqa: S608
 
 
-def test_the_orm_is_refused_in_the_same_way(rows: dict[str, int]) -> None:
+def test_the_orm_is_refused_in_the_same_way(rows: dict[str, Any]) -> None:
     with pytest.raises(DatabaseError), transaction.atomic():
         Movement.objects.update(amount_cents=1)
     with pytest.raises(DatabaseError), transaction.atomic():
@@ -118,7 +126,7 @@ def test_the_orm_is_refused_in_the_same_way(rows: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("name", [name for _, name in append_only.triggers(connection.vendor)])
-def test_a_missing_trigger_fails_the_check_and_migrate_brings_it_back(rows: dict[str, int], name: str) -> None:
+def test_a_missing_trigger_fails_the_check_and_migrate_brings_it_back(rows: dict[str, Any], name: str) -> None:
     table = name.rpartition("_no_")[0]
     execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
     assert append_only.missing("default") == {name}
@@ -129,7 +137,7 @@ def test_a_missing_trigger_fails_the_check_and_migrate_brings_it_back(rows: dict
     call_command("check", databases=["default"])
 
 
-def test_a_disabled_trigger_counts_as_missing(rows: dict[str, int], on_postgresql: None) -> None:
+def test_a_disabled_trigger_counts_as_missing(rows: dict[str, Any], on_postgresql: None) -> None:
     execute("ALTER TABLE balance_movement DISABLE TRIGGER balance_movement_no_update")
     try:
         assert append_only.missing("default") == {"balance_movement_no_update"}
@@ -137,7 +145,7 @@ def test_a_disabled_trigger_counts_as_missing(rows: dict[str, int], on_postgresq
         execute("ALTER TABLE balance_movement ENABLE TRIGGER balance_movement_no_update")
 
 
-def test_installing_again_changes_nothing(rows: dict[str, int]) -> None:
+def test_installing_again_changes_nothing(rows: dict[str, Any]) -> None:
     append_only.install("default")
     append_only.install("default")
     assert append_only.missing("default") == set()
