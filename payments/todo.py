@@ -11,11 +11,12 @@ from django.utils.functional import Promise as Words
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
+from catalog.models import Offer
 from money.usd import localised
 from orders.models import Order
 from orders.queries import waiting_for_stock
 
-from .models import HandSettlement, NetworkCursor, RateSourceHealth, ReservedAddress, ReviewItem
+from .models import Adjustment, HandSettlement, NetworkCursor, RateSourceHealth, ReservedAddress, ReviewItem
 from .queries import watching
 from .registry import families
 
@@ -44,7 +45,17 @@ class Section:
 
 def sections(now: datetime) -> list[Section]:
     """Return what there is to do; a kind without anything is left out."""
-    found = [reviews(), hands(), help_needed(), stock_needed(), networks(now), sources(), reserves()]
+    found = [
+        reviews(),
+        hands(),
+        corrections(),
+        help_needed(),
+        stock_needed(),
+        short_offers(),
+        networks(now),
+        sources(),
+        reserves(),
+    ]
     return [section for section in found if section.count]
 
 
@@ -84,6 +95,35 @@ def hands() -> Section:
     ]
     url = page("payments_handsettlement", state__exact="proposed")
     return Section(_("Settlements by hand that wait for a second person"), len(lines), lines[:SHOWN], url)
+
+
+def corrections() -> Section:
+    found = Adjustment.objects.filter(state=Adjustment.State.PROPOSED).select_related("customer", "proposed_by")
+    lines = [
+        Row(
+            str(row.customer),
+            reverse("admin:payments_adjustment_change", args=[row.pk]),
+            row.proposed_at,
+            f"{row.get_direction_display()}, {localised(row.usd_cents)}, {row.proposed_by}",
+        )
+        for row in found.order_by("proposed_at")
+    ]
+    url = page("payments_adjustment", state__exact="proposed")
+    return Section(_("Corrections of balances that wait for a second person"), len(lines), lines[:SHOWN], url)
+
+
+def short_offers() -> Section:
+    """Name the offers of which more lots are taken than exist (S16)."""
+    numbers = _("%(short)d lots short: %(taken)d are taken, %(lots)d exist")
+    lines = [
+        Row(
+            offer.name,
+            reverse("admin:catalog_offer_change", args=[offer.pk]),
+            detail=numbers % {"short": offer.short, "taken": offer.taken, "lots": offer.lots},
+        )
+        for offer in Offer.objects.filter(short__gt=0)
+    ]
+    return Section(_("Offers with fewer lots than are taken"), len(lines), lines[:SHOWN], page("catalog_offer"))
 
 
 def help_needed() -> Section:

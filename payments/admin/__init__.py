@@ -1,5 +1,5 @@
 """What operators see and decide of payments."""
 
-from . import by_hand, facts, pauses, reviews
+from . import adjustments, by_hand, facts, pauses, reviews
 
-__all__ = ["by_hand", "facts", "pauses", "reviews"]
+__all__ = ["adjustments", "by_hand", "facts", "pauses", "reviews"]

@@ -8,9 +8,11 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from balance.models import Movement
 from balance.queries import Row
 from orders.models import Order
 from orders.words import Word, payment_word
+from payments.corrections import refusal_of, undone_by
 from payments.models import TopUp
 from payments.pages import IntentPage, pages_of, panel_of
 from payments.queries import pending_cents
@@ -58,6 +60,12 @@ def topup_panel(customer: User) -> dict[str, object]:
         "form_key": uuid.uuid4(),
         "topups": [(topup, topup_word(topup, topup.intents.all())) for topup in rows],
     }
+
+
+@register.inclusion_tag("payments/_admin_counter_link.html")
+def counter_link(movement: Movement) -> dict[str, object]:
+    """Show the staff how an entry is undone, by what it was, or why it can't be."""
+    return {"movement": movement, "counter": undone_by(movement), "refusal": refusal_of(movement)}
 
 
 @register.simple_tag

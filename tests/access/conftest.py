@@ -16,13 +16,14 @@ from accounts.actions import lost, tokens
 from accounts.actions.guests import holder_of
 from accounts.actions.roles import set_role
 from accounts.models import User
-from balance.models import Account
+from balance.models import Account, Movement
 from catalog.models import Pause
 from journal.actions import create_card
 from orders.choice import Choice
 from orders.drafts import keep
 from orders.models import Draft
 from payments.actions import inquiries
+from payments.actions.adjusting import give_goodwill
 from payments.actions.by_hand import settle_by_hand
 from payments.actions.topups import make_topup
 from payments.models import RateSourceHealth, Reconciliation, ReviewItem
@@ -61,7 +62,12 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     review = ReviewItem.objects.create(reason="other_asset", subject="x:1")
     wired = save_order(customer, offer, lots=6)
     hand = settle_by_hand(wired.pk, reason="wire", evidence="statement", actor=make_customer("wire@example.com"))
+    staff = make_customer("staff@example.com")
+    large = give_goodwill(customer.pk, 100_000, reason="a long wait", form_key=uuid.uuid4(), actor=staff)
     return {
+        "adjustment_id": large.pk,
+        "customer_id": customer.pk,
+        "movement_id": Movement.objects.get(kind="transfer").pk,
         "slug": offer.slug,
         "number": paid.number,
         "unpaid_number": unpaid.number,
