@@ -39,6 +39,7 @@ class UserAdmin(Downloads, DjangoUserAdmin[User]):
         (_("Important dates"), {"fields": ["last_login", "date_joined", "terms_version", "closed_at"]}),
     ]
     action_form = ProofForm
+    change_form_template = "accounts/admin_user.html"
     actions = ["make_support", "make_operator", "make_owner", "take_role", "end_sessions", "open_recovery"]
 
     @admin.display(description=_("role"))

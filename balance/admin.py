@@ -35,3 +35,4 @@ class MovementAdmin(ReadOnlyAdmin):
     list_filter = ("kind",)
     list_select_related = ("debit__customer", "credit__customer", "actor")
     search_fields = ("reference",)
+    change_form_template = "balance/admin_movement.html"

@@ -17,7 +17,7 @@ from events.models import Event
 from events.todo import Fact, Look, Section, undelivered, untold
 from payments.health import books, facts, prices, sources
 from payments.payout_todo import astray, to_approve, to_send
-from payments.todo import hands, help_needed, networks, reserves, reviews, stock_needed
+from payments.todo import corrections, hands, help_needed, networks, reserves, reviews, stock_needed
 from provisioning.todo import to_end, to_prepare
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("orders.view_order", help_needed),
     ("payments.view_reviewitem", reviews),
     ("payments.view_handsettlement", hands),
+    ("payments.view_adjustment", corrections),
     ("payments.view_payout", astray),
     ("payments.view_payout", to_approve),
     ("payments.view_payout", to_send),

@@ -138,6 +138,62 @@ class SamePerson(Refused):
         super().__init__(_("You proposed this yourself: above this sum a second person must agree."))
 
 
+class Withdrawn(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This proposal was taken back. Propose it again if it is right."))
+
+
+class AlreadySpent(Refused):
+    def __init__(self, available: str, needed: str) -> None:
+        super().__init__(
+            _(
+                "The customer has spent it already: %(available)s are available and %(needed)s would be taken. A "
+                "balance is never pushed below zero by hand. Give an order back first, or leave it."
+            )
+            % {"available": available, "needed": needed}
+        )
+
+
+class CounteredAlready(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This entry has its counter-entry already."))
+
+
+class ReversedAlready(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("The network took this transfer back, so its credit was taken back too."))
+
+
+class NotCounterable(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "Only credits for transfers and corrections by people are undone by a counter-entry. What paid an "
+                "order comes back when the order is given back."
+            )
+        )
+
+
+class NoSuchSum(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("The sum must be more than zero."))
+
+
+class CustomerGone(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This account is closed: what is credited to it would reach nobody."))
+
+
+class NotDecided(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("This item is open: decide it."))
+
+
+class OpenAlready(Refused):
+    def __init__(self) -> None:
+        super().__init__(_("The same thing stands before a person already, as a newer item."))
+
+
 class AlreadyDecided(Refused):
     def __init__(self, outcome: str, actor: str, decision: str) -> None:
         super().__init__(

@@ -1,4 +1,5 @@
 from datetime import date
+from decimal import Decimal
 from typing import Any, cast
 
 from django import forms
@@ -8,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.models import Pause
 from money.units import parse
 
-from .models import HandSettlement, ReviewItem
+from .models import Adjustment, HandSettlement, ReviewItem
 from .networks.simulated_chain import LARGEST_AMOUNT
 from .registry import method_name, methods
 
@@ -101,6 +102,35 @@ class ByHandForm(forms.Form):
         max_length=HandSettlement._meta.get_field("evidence").max_length,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
+
+
+class ReopenForm(forms.Form):
+    """Why a decided item is opened anew."""
+
+    reason = forms.CharField(max_length=ReviewItem._meta.get_field("decision").max_length)
+
+
+class CounterForm(forms.Form):
+    """Why an entry is undone."""
+
+    reason = forms.CharField(
+        label=_("Why, in a sentence: it stands in the statement, and is kept with your name"),
+        max_length=Adjustment._meta.get_field("reason").max_length,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+
+class GoodwillForm(CounterForm):
+    """How much is given. `form_key` makes one showing of the page at most one credit."""
+
+    usd = forms.DecimalField(
+        label=_("US dollars"), min_value=Decimal("0.01"), max_digits=9, decimal_places=2, localize=False
+    )
+    form_key = forms.UUIDField(widget=forms.HiddenInput)
+    field_order = ("usd", "reason", "form_key")
+
+    def cents(self) -> int:
+        return int(self.cleaned_data["usd"] * 100)
 
 
 class ResumeForm(forms.Form):

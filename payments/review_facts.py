@@ -32,8 +32,8 @@ LABELS: dict[str, str | Words] = {
     "text": _("What the customer pasted"),
     "txid": _("Transaction"),
 }
-# The asset of the amounts is written beside them.
-IMPLIED = {"asset", "method"}
+# The asset of the amounts is written beside them; an earlier decision stands below the facts.
+IMPLIED = {"asset", "method", "anew_from"}
 SUMS: dict[str, str | Words] = {
     "amount": _("Amount"),
     "stored": _("Amount stored before"),

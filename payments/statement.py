@@ -17,7 +17,7 @@ from balance.export import statement_csv
 from balance.models import Movement
 from orders.models import Order
 
-from .models import ChainTransfer, HandSettlement, PaymentIntent, Payout, Purpose, TopUp
+from .models import Adjustment, ChainTransfer, HandSettlement, PaymentIntent, Payout, Purpose, TopUp
 from .registry import method, method_name
 
 Kind = Movement.Kind
@@ -72,6 +72,7 @@ class Told:
     orders: Mapping[str, Order]
     hands: Mapping[str, HandSettlement]
     payouts: Mapping[str, Payout]
+    adjustments: Mapping[int, Adjustment]
 
     @classmethod
     def read(cls, movements: Iterable[Movement]) -> "Told":
@@ -79,12 +80,14 @@ class Told:
         transfers = ChainTransfer.objects.select_related("intent__order", "intent__topup")
         intents = PaymentIntent.objects.select_related("order", "topup")
         hands = HandSettlement.objects.select_related("order")
+        adjustments = Adjustment.objects.select_related("order")
         return cls(
             {str(row.pk): row for row in transfers.filter(pk__in=named(movements, "transfer"))},
             {str(row.pk): row for row in intents.filter(pk__in=named(movements, "intent"))},
             {str(row.pk): row for row in Order.objects.filter(pk__in=named(movements, "order"))},
             {str(row.pk): row for row in hands.filter(pk__in=named(movements, "hand"))},
             {str(row.pk): row for row in Payout.objects.filter(pk__in=named(movements, "payout"))},
+            {row.movement_id or 0: row for row in adjustments.filter(movement__in=movements)},
         )
 
     def line(self, movement: Movement) -> Line:
@@ -99,7 +102,16 @@ class Told:
             return Line(_("Settled by an operator"), name_of(hand.order), hand.order.get_absolute_url())
         if payout := self.payouts.get(key) if noun == "payout" else None:
             return payout_line(movement, payout)
+        if adjustment := self.adjustments.get(movement.pk):
+            return adjustment_line(adjustment)
         return Line(WORDS[Kind(movement.kind)])
+
+
+def adjustment_line(adjustment: Adjustment) -> Line:
+    """Return the line of a correction; its reason stands below it."""
+    words = _("Entry undone by an operator") if adjustment.counter_of_id else _("Goodwill credit by an operator")
+    order = adjustment.order
+    return Line(words, name_of(order), order.get_absolute_url()) if order else Line(words)
 
 
 def transfer_line(movement: Movement, transfer: ChainTransfer) -> Line:

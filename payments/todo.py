@@ -14,7 +14,7 @@ from money.usd import localised
 from orders.models import Order
 from orders.queries import waiting_for_stock
 
-from .models import HandSettlement, NetworkCursor, ReservedAddress, ReviewItem
+from .models import Adjustment, HandSettlement, NetworkCursor, ReservedAddress, ReviewItem
 from .queries import watching
 from .registry import families, methods
 from .review_facts import links_of
@@ -25,8 +25,8 @@ def reviews(now: datetime) -> Section:
     rows = ReviewItem.objects.filter(decided_at=None).select_related(
         "transfer__intent__order", "transfer__intent__topup"
     )
-    found = list(rows.order_by("opened_at", "id")[: SHOWN + 1])
-    if len(found) > SHOWN:
+    found, count = first(rows.order_by("opened_at", "id"))
+    if count > len(found):
         return reviews_by_reason()
     lines = [
         Row(
@@ -37,7 +37,7 @@ def reviews(now: datetime) -> Section:
         )
         for item in found
     ]
-    return Section(_("Review items"), len(lines), lines, page("payments_reviewitem", decided="no"))
+    return Section(_("Review items"), count, lines, page("payments_reviewitem", decided="no"))
 
 
 def reviews_by_reason() -> Section:
@@ -70,6 +70,22 @@ def hands(now: datetime) -> Section:
     ]
     url = page("payments_handsettlement", state__exact="proposed")
     return Section(_("Settlements by hand that wait for a second person"), count, lines, url)
+
+
+def corrections(now: datetime) -> Section:
+    found = Adjustment.objects.filter(state=Adjustment.State.PROPOSED).select_related("customer", "proposed_by")
+    rows, count = first(found.order_by("proposed_at"))
+    lines = [
+        Row(
+            str(row.customer),
+            reverse("admin:payments_adjustment_change", args=[row.pk]),
+            row.proposed_at,
+            f"{row.get_direction_display()}, {localised(row.usd_cents)}, {row.proposed_by}",
+        )
+        for row in rows
+    ]
+    url = page("payments_adjustment", state__exact="proposed")
+    return Section(_("Corrections of balances that wait for a second person"), count, lines, url)
 
 
 def help_needed(now: datetime) -> Section:

@@ -14,7 +14,7 @@ from balance.models import Account, House, Movement
 from catalog.models import Offer
 from orders.models import Hold, Order
 
-from .models import Allocation, ChainTransfer, HandSettlement, PaymentIntent, Payout, ReviewItem
+from .models import Adjustment, Allocation, ChainTransfer, HandSettlement, PaymentIntent, Payout, ReviewItem
 
 Status = ChainTransfer.Status
 LEAST_TOPUP = (95, 100)  # a top-up is credited what came; it counts as covered within the tolerance, which is less
@@ -65,6 +65,7 @@ def discrepancies() -> Iterator[Discrepancy]:
     yield from settled_by_hand()
     yield from payouts()
     yield from refunds()
+    yield from adjusted()
     yield from stock()
 
 
@@ -259,6 +260,37 @@ def refunds() -> Iterator[Discrepancy]:
             yield Discrepancy(f"transfer {transfer}", "is sent back for more than it was credited with")
         if transfer.credited and not all(payout.usd_cents for payout in mine):
             yield Discrepancy(f"transfer {transfer}", "is credited and sent back without a debit")
+
+
+def adjusted() -> Iterator[Discrepancy]:
+    """Every correction that was done is one adjustment of its customer, over its sum and in its direction; one that
+    undoes an entry is that entry turned round."""
+    own = Q(reference__startswith="adjustment:") | Q(reference__startswith="counter:")
+    moved = {row.reference: row for row in Movement.objects.filter(own).select_related("debit", "credit")}
+    done = Adjustment.objects.filter(state=Adjustment.State.DONE).select_related("counter_of")
+    for adjustment in done.iterator():
+        movement = moved.pop(adjustment.reference, None)
+        if movement is None or movement.pk != adjustment.movement_id:
+            yield Discrepancy(f"adjustment {adjustment.pk}", "is done and its movement is not there")
+        elif not says(movement, adjustment):
+            yield Discrepancy(f"adjustment {adjustment.pk}", "differs from its movement in sum, customer or direction")
+        elif adjustment.counter_of and not turned_round(movement, adjustment.counter_of):
+            yield Discrepancy(f"adjustment {adjustment.pk}", "is not the entry that it undoes turned round")
+    for reference in moved:
+        yield Discrepancy(reference, "adjusts a balance for a correction that was not made")
+
+
+def says(movement: Movement, adjustment: Adjustment) -> bool:
+    side = movement.credit if adjustment.direction == Adjustment.Direction.CREDIT else movement.debit
+    facts = (movement.kind, movement.amount_cents, side.customer_id)
+    return facts == (Movement.Kind.ADJUSTMENT, adjustment.usd_cents, adjustment.customer_id)
+
+
+def turned_round(movement: Movement, undone: Movement) -> bool:
+    """Tell whether a movement undoes another one: over its sum, from or to the same customer, the other way."""
+    gave, takes = undone.credit.customer_id, movement.debit.customer_id
+    took, gives = undone.debit.customer_id, movement.credit.customer_id
+    return (gave, took, undone.amount_cents) == (takes, gives, movement.amount_cents)
 
 
 def stock() -> Iterator[Discrepancy]:

@@ -7,11 +7,13 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Model
+from django.utils import timezone
 
 from accounts.models import User
 from balance.actions import credit
 from balance.models import House, Movement
 from catalog.models import Offer, Price
+from config.todo import sections
 from events.actions import subject_of
 from events.models import Event
 from events.relay import drain
@@ -154,3 +156,9 @@ def books_are_right() -> None:
 
 def cursor() -> NetworkCursor:
     return NetworkCursor.objects.get(pk="ethereum")
+
+
+def work_list() -> list[str]:
+    """Return the titles of what needs a person, as the owner sees them."""
+    owner = User.objects.filter(is_superuser=True).first() or make_operator("owner@example.com")
+    return [str(one.title) for one in sections(owner, timezone.now())]

@@ -1,6 +1,5 @@
 """Settle an order by hand (PAY-5): by a ledger adjustment with reason and evidence, above a sum by two persons."""
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from ..models import HandSettlement, Inquiry, ReviewItem
 from ..queries import rest_cents
 from .deciding import close
 from .holds import renew_hold
+from .two_persons import agree, finish, needs_second, take_back
 
 State = HandSettlement.State
 
@@ -42,7 +42,7 @@ def settle_by_hand(order_id: int, *, reason: str, evidence: str, actor: User) ->
             order=order, usd_cents=max(rest_cents(order), 0), reason=reason, evidence=evidence, proposed_by=actor
         )
         record("order.hand_proposed", subject=settlement, thread=order, actor=actor, usd_cents=settlement.usd_cents)
-        if order.total_cents <= settings.SECOND_PERSON_ABOVE_CENTS:
+        if not needs_second(order.total_cents):
             carry_out(settlement, order, actor=actor)
         return settlement
 
@@ -51,16 +51,12 @@ def approve(settlement_id: int, *, actor: User) -> HandSettlement:
     """Agree as the second person; SamePerson for the first one. Approving again changes nothing."""
     with transaction.atomic(durable=True):
         settlement, order = locked_settlement(settlement_id)
-        if settlement.state == State.DONE:
-            return settlement
-        if settlement.proposed_by_id == actor.pk:
-            raise errors.SamePerson
-        if order.customer_id == actor.pk:
-            raise errors.OwnMoney
-        if settlement.state != State.PROPOSED or not order.is_payable:
-            raise errors.NotPayable
-        settlement.second = actor
-        carry_out(settlement, order, actor=actor)
+        if agree(settlement, actor):
+            if order.customer_id == actor.pk:
+                raise errors.OwnMoney
+            if not order.is_payable:
+                raise errors.NotPayable
+            carry_out(settlement, order, actor=actor)
         return settlement
 
 
@@ -68,10 +64,7 @@ def withdraw(settlement_id: int, *, actor: User) -> HandSettlement:
     """Take a proposal back, or refuse it as the second person; nothing moved."""
     with transaction.atomic(durable=True):
         settlement, order = locked_settlement(settlement_id)
-        if settlement.state == State.PROPOSED:
-            settlement.state, settlement.decided_at = State.WITHDRAWN, timezone.now()
-            settlement.save(update_fields=["state", "decided_at"])
-            record("order.hand_withdrawn", subject=settlement, thread=order, actor=actor)
+        take_back(settlement, "order.hand_withdrawn", thread=order, actor=actor)
         return settlement
 
 
@@ -102,8 +95,7 @@ def carry_out(settlement: HandSettlement, order: Order, *, actor: User) -> None:
         capture(order, secured=secured, actor=actor, source=f"hand:{settlement.pk}")
     except Overdrawn as short:  # a debt that a reversal left took the adjustment
         raise errors.InDebt(localised(short.available_cents), localised(short.needed_cents)) from short
-    settlement.state, settlement.decided_at = State.DONE, timezone.now()
-    settlement.save(update_fields=["state", "decided_at", "second", "usd_cents"])
+    finish(settlement, columns=["usd_cents"])
     record(
         "order.hand_settled",
         subject=settlement,

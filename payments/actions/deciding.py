@@ -40,6 +40,53 @@ def close(item: ReviewItem, outcome: ReviewItem.Outcome, *, reason: str, actor: 
     record("review.decided", subject=item, thread=thread, actor=actor, outcome=str(outcome), reason=reason)
 
 
+def reopen(item_id: int, *, reason: str, actor: User) -> ReviewItem:
+    """Open a decided item anew, as a new one that is decided like any other; the old decision stays in the history.
+
+    What was said about its transfer is taken back in the same transaction, so nothing follows from it any more. A
+    credit that was made is not undone by this: CreditedAlready says so.
+    """
+    if not reason.strip():
+        raise errors.NoGrounds
+    with transaction.atomic(durable=True):
+        lock_intent_of(item_id)
+        old = ReviewItem.objects.select_for_update(of=("self",), no_key=True).get(pk=item_id)
+        if old.decided_at is None:
+            raise errors.NotDecided
+        if ReviewItem.objects.filter(reason=old.reason, subject=old.subject, decided_at=None).exists():
+            raise errors.OpenAlready
+        take_verdict_back(old)
+        new = ReviewItem.objects.create(
+            reason=old.reason,
+            subject=old.subject,
+            transfer=old.transfer,
+            suggestion=old.suggestion,
+            facts={**old.facts, "anew_from": str(old.pk)},
+        )
+        thread = new.transfer.intent.purpose if new.transfer else new
+        record("review.reopened", subject=new, thread=thread, actor=actor, before=old.pk, reason=reason.strip())
+        return new
+
+
+def take_verdict_back(item: ReviewItem) -> None:
+    """Clear what a person said about the transfer of a locked item, if nothing was done with its money yet."""
+    if item.transfer_id is None:
+        return
+    transfer = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).get(pk=item.transfer_id)
+    if transfer.credited:
+        raise errors.CreditedAlready
+    refuse_sent_back(transfer)
+    transfer.verdict = ""
+    transfer.save(update_fields=["verdict"])
+
+
+def refuse_sent_back(transfer: ChainTransfer) -> None:
+    """Refuse a transfer whose money was, or is being, sent back to its payer: whatever sends money back is asked."""
+    refund = transfer.payouts.standing().first()
+    if refund:
+        raise errors.BeingRefunded(refund.number)
+
+
 def lock_intent_of(item_id: int) -> None:
     """Take turns with `advance`: it must not credit, by what it read before, what a person refuses at this moment."""
     intent_id = ReviewItem.objects.values_list("transfer__intent", flat=True).get(pk=item_id)
@@ -69,6 +116,4 @@ def refuse_credit(transfer: ChainTransfer) -> None:
     """Raise the `Refused` that says why a transfer can't be credited: nobody knows its worth, or it is sent back."""
     if not can_be_valued(transfer):
         raise errors.NoValue
-    refund = transfer.payouts.standing().first()
-    if refund:
-        raise errors.BeingRefunded(refund.number)
+    refuse_sent_back(transfer)

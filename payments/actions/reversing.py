@@ -8,6 +8,7 @@ from orders.actions import ask_for_help
 from orders.models import Order
 
 from ..models import Allocation, ChainTransfer, PaymentIntent
+from .adjusting import give_back_undone
 
 Status = ChainTransfer.Status
 
@@ -20,12 +21,17 @@ def lost_credit(intent: PaymentIntent) -> QuerySet[Allocation]:
 
 
 def reverse(intent: PaymentIntent, allocation: Allocation) -> None:
-    """Mirror one credit. The balance may go below zero; a paid order stays paid and needs a person's help."""
+    """Mirror one credit. The balance may go below zero; a paid order stays paid and needs a person's help.
+
+    A credit that a person had undone already is not taken twice, and does not come back by itself.
+    """
     transfer = allocation.transfer
+    if allocation.movement and give_back_undone(allocation.movement):
+        transfer.verdict = ChainTransfer.Verdict.KEEP
     allocation.live = False
     allocation.save(update_fields=["live"])
     transfer.credited = False
-    transfer.save(update_fields=["credited"])
+    transfer.save(update_fields=["credited", "verdict"])
     if allocation.movement:
         ledger.reverse(
             allocation.movement,

@@ -1,5 +1,5 @@
 """What operators see and decide of payments."""
 
-from . import by_hand, checkups, facts, pauses, payouts, reports, reviews
+from . import adjustments, by_hand, checkups, facts, pauses, payouts, reports, reviews
 
-__all__ = ["by_hand", "checkups", "facts", "pauses", "payouts", "reports", "reviews"]
+__all__ = ["adjustments", "by_hand", "checkups", "facts", "pauses", "payouts", "reports", "reviews"]

@@ -1,5 +1,6 @@
 """Review items: what needs a person, with its facts in words, and the decision with what it would do."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -23,8 +24,8 @@ from events.columns import moment
 from orders.errors import Refused
 from orders.models import Order
 
-from ..actions.deciding import decide
-from ..forms import DecisionForm
+from ..actions.deciding import decide, reopen
+from ..forms import DecisionForm, ReopenForm
 from ..models import ReviewItem
 from ..previews import Credit, credit_of
 from ..review_facts import facts_of, intent_of, links_of, transfer_of
@@ -101,8 +102,10 @@ class ReviewItemAdmin(ReadOnlyAdmin):
 
     def get_urls(self) -> list[Any]:
         page = self.admin_site.admin_view(require_POST(self.decide))
+        again = self.admin_site.admin_view(require_POST(self.reopen))
         own = [
             path("<int:item_id>/decide/", page, name="review_decide"),
+            path("<int:item_id>/reopen/", again, name="review_reopen"),
         ]
         return own + super().get_urls()
 
@@ -115,15 +118,30 @@ class ReviewItemAdmin(ReadOnlyAdmin):
 
     def decide(self, request: HttpRequest, item_id: int) -> HttpResponse:
         """Decide once; whoever comes second is told what the other one decided."""
-        if not request.user.has_perm("payments.change_reviewitem"):
-            raise PermissionDenied
+        check(request)
         item = get_object_or_404(ReviewItem, pk=item_id)
         form = DecisionForm(request.POST)
         if form.is_valid():
             self.attempt(request, item, **form.cleaned_data)
         else:
             messages.error(request, _("Choose a decision and say why: both are kept with your name."))
-        return HttpResponseRedirect(reverse("admin:payments_reviewitem_change", args=[item_id]))
+        return to_item(item_id)
+
+    def reopen(self, request: HttpRequest, item_id: int) -> HttpResponse:
+        """Open a decided item anew; its page is the new one's."""
+        check(request)
+        get_object_or_404(ReviewItem, pk=item_id)
+        form = ReopenForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, _("Say why: it is kept with your name."))
+            return to_item(item_id)
+        try:
+            new = reopen(item_id, reason=form.cleaned_data["reason"], actor=cast(User, request.user))
+            messages.success(request, _("Opened anew: decide here. The old decision stays in the history."))
+            return to_item(new.pk)
+        except Refused as error:
+            messages.error(request, str(error))
+        return to_item(item_id)
 
     def attempt(self, request: HttpRequest, item: ReviewItem, outcome: str, reason: str) -> None:
         try:
@@ -133,10 +151,24 @@ class ReviewItemAdmin(ReadOnlyAdmin):
             messages.error(request, str(error))
 
 
+def check(request: HttpRequest) -> None:
+    if not request.user.has_perm("payments.change_reviewitem"):
+        raise PermissionDenied
+
+
+def to_item(item_id: int) -> HttpResponse:
+    return HttpResponseRedirect(reverse("admin:payments_reviewitem_change", args=[item_id]))
+
+
 def page_of(item: ReviewItem) -> dict[str, Any]:
-    transfer = transfer_of(item) if item.transfer_id and not item.decided_at else None
-    credit = credit_of(transfer, timezone.now()) if transfer else None
+    transfer = transfer_of(item) if item.transfer_id else None
+    credit = credit_of(transfer, timezone.now()) if transfer and not item.decided_at else None
+    credited = transfer.allocations.filter(live=True).select_related("movement").first() if transfer else None
+    movement = credited.movement if credited else None
     return {
+        "movement": movement,
+        "may_reopen": bool(item.decided_at) and not (transfer and transfer.credited),
+        "history": list(earlier(item)),
         "item": item,
         "title": item.get_reason_display().capitalize(),
         "subtitle": None,
@@ -164,3 +196,11 @@ def choices_for(credit: Credit | None) -> list[Choice]:
         Choice(Outcome.KEPT, _("Do not credit it"), text=kept % {"customer": credit.customer}),
     ]
     return [*found, noted]
+
+
+def earlier(item: ReviewItem) -> Iterator[ReviewItem]:
+    """Yield the items that this one was opened anew from, newest first."""
+    rows = ReviewItem.objects.select_related("actor")
+    while (key := item.facts.get("anew_from", "")).isdecimal() and (found := rows.filter(pk=key).first()):
+        yield found
+        item = found

@@ -1,6 +1,7 @@
 """Promises (intents), facts of chains (transfers), how facts became credit (allocations), decisions of people, and
 money that goes out (payouts)."""
 
+from .adjustments import Adjustment
 from .decisions import HandSettlement, Inquiry, ReviewItem
 from .health import Checkup, LastRate, RateSourceHealth
 from .network import Installation, NetworkCursor, RateSample, ReservedAddress
@@ -8,8 +9,10 @@ from .payouts import Payout
 from .promises import PaymentIntent, Purpose, TopUp
 from .proof import Reconciliation
 from .transfers import Allocation, ChainTransfer, SpentOutput
+from .two_persons import TwoPersons
 
 __all__ = [
+    "Adjustment",
     "Allocation",
     "ChainTransfer",
     "Checkup",
@@ -28,4 +31,5 @@ __all__ = [
     "ReviewItem",
     "SpentOutput",
     "TopUp",
+    "TwoPersons",
 ]

@@ -13,6 +13,7 @@ from orders.models import Order
 
 from .promises import PaymentIntent
 from .transfers import ChainTransfer
+from .two_persons import TwoPersons
 
 
 class ReviewItem(models.Model):
@@ -76,30 +77,14 @@ class ReviewItem(models.Model):
         return gettext(self.suggestion) if self.suggestion else ""
 
 
-class HandSettlement(models.Model):
+class HandSettlement(TwoPersons):
     """An order that operators settle without a payment on a chain: by whom, why, with what evidence (PAY-5).
 
     `second` is the other person, needed above a sum. Chain money that comes later goes to the balance.
     """
 
-    class State(models.TextChoices):
-        PROPOSED = "proposed", _("waits for a second person")
-        DONE = "done", _("done")
-        WITHDRAWN = "withdrawn", _("withdrawn")
-
     order = models.ForeignKey(Order, on_delete=models.PROTECT, verbose_name=_("order"), related_name="hand_settlements")
-    state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.PROPOSED)
-    usd_cents = models.BigIntegerField(_("USD cents"))
-    reason = models.CharField(_("reason"), max_length=500)
     evidence = models.CharField(_("evidence"), max_length=1000)
-    proposed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("proposed by"), related_name="+"
-    )
-    proposed_at = models.DateTimeField(_("proposed"), default=timezone.now)
-    second = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("second person"), related_name="+"
-    )
-    decided_at = models.DateTimeField(_("decided"), null=True)
 
     class Meta:
         verbose_name = _("settlement by hand")

@@ -9,9 +9,11 @@ from django.template import Context
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from balance.models import Movement
 from balance.queries import Row
 from orders.models import Order
 from orders.words import Word, payment_word
+from payments.corrections import refusal_of, undone_by
 from payments.models import ChainTransfer, Payout, TopUp
 from payments.pages import IntentPage, pages_of, panel_of
 from payments.payout_page import PayoutPage
@@ -69,6 +71,12 @@ def payout_panel(customer: User, available_cents: int) -> dict[str, object]:
     """Show the way to a payout of the balance, and the newest payouts and refunds (BAL-7)."""
     rows = Payout.objects.filter(customer=customer)[:NEWEST_PAYOUTS]
     return {"available_cents": available_cents, "payouts": [PayoutPage(row) for row in rows]}
+
+
+@register.inclusion_tag("payments/_admin_counter_link.html")
+def counter_link(movement: Movement) -> dict[str, object]:
+    """Show the staff how an entry is undone, by what it was, or why it can't be."""
+    return {"movement": movement, "counter": undone_by(movement), "refusal": refusal_of(movement)}
 
 
 @register.simple_tag

@@ -17,7 +17,7 @@ from accounts.actions import lost, tokens
 from accounts.actions.guests import holder_of
 from accounts.actions.roles import set_role
 from accounts.models import User
-from balance.models import Account
+from balance.models import Account, Movement
 from catalog.models import Pause
 from conversations import actions as conversations
 from journal.actions import create_card
@@ -25,6 +25,7 @@ from orders.choice import Choice
 from orders.drafts import keep
 from orders.models import Draft
 from payments.actions import inquiries
+from payments.actions.adjusting import give_goodwill
 from payments.actions.by_hand import settle_by_hand
 from payments.actions.payouts import request_payout
 from payments.actions.topups import make_topup
@@ -70,8 +71,13 @@ def world(network: Network, customer: User) -> dict[str, Any]:
     give(customer, 10_000)
     payout = request_payout(customer, "eth", 5_000, "0x" + "ab" * 20, shown_amount=1, form_key=uuid.uuid4())
     seen = look_up(paid.number, admitted=True, actor=make_customer("support@example.com"))
+    staff = make_customer("staff@example.com")
+    large = give_goodwill(customer.pk, 100_000, reason="a long wait", form_key=uuid.uuid4(), actor=staff)
     return {
         "lookup_id": seen.pk,
+        "adjustment_id": large.pk,
+        "customer_id": customer.pk,
+        "movement_id": Movement.objects.get(kind="transfer").pk,
         "slug": offer.slug,
         "number": paid.number,
         "unpaid_number": unpaid.number,

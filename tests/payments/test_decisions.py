@@ -62,7 +62,7 @@ def test_a_proposal_can_be_withdrawn_and_made_again(shop: Any) -> None:
     order, first, second = shop.order(lots=6), make_operator(), make_operator("two@example.com")
     proposed = by_hand.settle_by_hand(order.pk, reason="wire", evidence="statement", actor=first)
     by_hand.withdraw(proposed.pk, actor=second)
-    with pytest.raises(errors.NotPayable):
+    with pytest.raises(errors.Withdrawn):
         by_hand.approve(proposed.pk, actor=second)
     again = by_hand.settle_by_hand(order.pk, reason="wire", evidence="statement", actor=second)
     by_hand.approve(again.pk, actor=first)

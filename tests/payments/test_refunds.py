@@ -25,26 +25,24 @@ from payments.registry import method
 from payments.tasks import follow_payouts
 from payments.verify import discrepancies
 
-from .conftest import Shop
-
 pytestmark = pytest.mark.django_db(transaction=True)
 WALLET = "0x" + "ab" * 20
 State = Payout.State
 
 
 @pytest.fixture
-def maker(shop: Shop) -> User:
+def maker(shop: Any) -> User:
     made: User = make_operator("maker@example.com")
     return made
 
 
 @pytest.fixture
-def operator(shop: Shop) -> User:
+def operator(shop: Any) -> User:
     made: User = make_operator()
     return made
 
 
-def late_money(shop: Shop, amount: int | None = None) -> ChainTransfer:
+def late_money(shop: Any, amount: int | None = None) -> ChainTransfer:
     """Let money arrive for a promise that is cancelled: it is in the balance, and pays no order."""
     intent = shop.ask(shop.order())
     intents.cancel(intent.pk, actor=shop.customer)
@@ -56,7 +54,7 @@ def late_money(shop: Shop, amount: int | None = None) -> ChainTransfer:
     return ChainTransfer.objects.get()
 
 
-def kept_money(shop: Shop, maker: User) -> ChainTransfer:
+def kept_money(shop: Any, maker: User) -> ChainTransfer:
     """Let $101 of USDT arrive at an address for ETH, and let a person decide not to credit it."""
     intent = shop.ask(shop.order())
     usdt = method("usdt-ethereum").asset
@@ -72,7 +70,7 @@ def refund(transfer: ChainTransfer, maker: User, units: int | None = None, **mor
     return make_refund(transfer.pk, wanted, form_key=uuid.uuid4(), actor=maker)
 
 
-def send_it(shop: Shop, payout: Payout, operator: User) -> Payout:
+def send_it(shop: Any, payout: Payout, operator: User) -> Payout:
     """Approve, send, record, and let the network confirm."""
     payout = payouts.approve(payout.pk, actor=operator)
     asset = method(payout.method).asset
@@ -87,7 +85,7 @@ def send_it(shop: Shop, payout: Payout, operator: User) -> Payout:
 
 
 def test_case_87_a_whole_refund_sends_exactly_what_came_less_the_shown_fee(
-    shop: Shop, maker: User, operator: User
+    shop: Any, maker: User, operator: User
 ) -> None:
     transfer = late_money(shop, 33_333_333_333_333_333)
     cents = Allocation.objects.get().usd_cents
@@ -101,13 +99,13 @@ def test_case_87_a_whole_refund_sends_exactly_what_came_less_the_shown_fee(
     books_are_right()
 
 
-def test_case_87_where_the_house_pays_the_fee_every_unit_arrives(shop: Shop, maker: User) -> None:
+def test_case_87_where_the_house_pays_the_fee_every_unit_arrives(shop: Any, maker: User) -> None:
     transfer = late_money(shop, 33_333_333_333_333_333)
     payout = refund(transfer, maker, house_pays_fee=True)
     assert (payout.amount, payout.fee) == (transfer.amount, 0)
 
 
-def test_case_87_parts_debit_together_exactly_what_was_credited(shop: Shop, maker: User, operator: User) -> None:
+def test_case_87_parts_debit_together_exactly_what_was_credited(shop: Any, maker: User, operator: User) -> None:
     transfer = late_money(shop, 10**16 + 1)
     cents, third = Allocation.objects.get().usd_cents, transfer.amount // 3
     first, second = refund(transfer, maker, third), refund(transfer, maker, third)
@@ -123,7 +121,7 @@ def test_case_87_parts_debit_together_exactly_what_was_credited(shop: Shop, make
     books_are_right()
 
 
-def test_no_more_than_came_and_nothing_of_which_nothing_would_arrive(shop: Shop, maker: User) -> None:
+def test_no_more_than_came_and_nothing_of_which_nothing_would_arrive(shop: Any, maker: User) -> None:
     transfer = late_money(shop)
     with pytest.raises(errors.TooMuchToRefund, match="ETH is left to refund"):
         refund(transfer, maker, transfer.amount + 1)
@@ -137,7 +135,7 @@ def test_no_more_than_came_and_nothing_of_which_nothing_would_arrive(shop: Shop,
     books_are_right()
 
 
-def test_the_same_form_makes_one_refund(shop: Shop, maker: User) -> None:
+def test_the_same_form_makes_one_refund(shop: Any, maker: User) -> None:
     transfer, key = late_money(shop), uuid.uuid4()
     wanted = Wanted(10**16, WALLET, "half of it")
     made = [make_refund(transfer.pk, wanted, form_key=key, actor=maker) for _ in range(2)]
@@ -145,7 +143,7 @@ def test_the_same_form_makes_one_refund(shop: Shop, maker: User) -> None:
     assert Movement.objects.filter(kind="payout").count() == 1
 
 
-def test_money_that_was_spent_on_an_order_is_first_given_back(shop: Shop, maker: User) -> None:
+def test_money_that_was_spent_on_an_order_is_first_given_back(shop: Any, maker: User) -> None:
     order = shop.order()
     shop.network.pay(shop.ask(order))
     shop.block(4)
@@ -157,14 +155,14 @@ def test_money_that_was_spent_on_an_order_is_first_given_back(shop: Shop, maker:
     books_are_right()
 
 
-def test_another_person_than_who_made_it_approves_a_refund(shop: Shop, maker: User, operator: User) -> None:
+def test_another_person_than_who_made_it_approves_a_refund(shop: Any, maker: User, operator: User) -> None:
     payout = refund(late_money(shop), maker)
     with pytest.raises(errors.OwnPayout):
         payouts.approve(payout.pk, actor=maker)
     assert payouts.approve(payout.pk, actor=operator).state == State.APPROVED
 
 
-def test_what_the_network_took_back_meanwhile_is_not_sent(shop: Shop, maker: User, operator: User) -> None:
+def test_what_the_network_took_back_meanwhile_is_not_sent(shop: Any, maker: User, operator: User) -> None:
     payout = refund(late_money(shop), maker)
     shop.network.chain.reorg(5, keep=False)
     shop.block(6)
@@ -175,7 +173,7 @@ def test_what_the_network_took_back_meanwhile_is_not_sent(shop: Shop, maker: Use
     books_are_right()
 
 
-def test_a_transfer_that_is_not_final_or_not_decided_is_not_sent_back(shop: Shop, maker: User) -> None:
+def test_a_transfer_that_is_not_final_or_not_decided_is_not_sent_back(shop: Any, maker: User) -> None:
     intent = shop.ask(shop.order())
     usdt = method("usdt-ethereum").asset
     shop.network.chain.pay(intent.address.address, 101 * 10**6, method=usdt.method, contract=usdt.contract)
@@ -188,7 +186,7 @@ def test_a_transfer_that_is_not_final_or_not_decided_is_not_sent_back(shop: Shop
 
 
 # --- what a person decided to keep ------------------------------------------------------------------------------------
-def test_kept_money_is_sent_back_in_units_alone(shop: Shop, maker: User, operator: User) -> None:
+def test_kept_money_is_sent_back_in_units_alone(shop: Any, maker: User, operator: User) -> None:
     transfer = kept_money(shop, maker)
     payout = refund(transfer, maker)
     assert (payout.usd_cents, payout.amount) == (0, 98 * 10**6)
@@ -198,7 +196,7 @@ def test_kept_money_is_sent_back_in_units_alone(shop: Shop, maker: User, operato
     books_are_right()
 
 
-def test_kept_money_that_is_being_sent_back_is_never_credited(shop: Shop, maker: User, operator: User) -> None:
+def test_kept_money_that_is_being_sent_back_is_never_credited(shop: Any, maker: User, operator: User) -> None:
     transfer = kept_money(shop, maker)
     payout = refund(transfer, maker, 50 * 10**6)
     claim = ReviewItem.objects.create(reason="claim", subject="inquiry:1", transfer=transfer)
@@ -216,7 +214,7 @@ def test_kept_money_that_is_being_sent_back_is_never_credited(shop: Shop, maker:
     books_are_right()
 
 
-def test_verifyledger_names_a_transfer_sent_back_twice(shop: Shop, maker: User) -> None:
+def test_verifyledger_names_a_transfer_sent_back_twice(shop: Any, maker: User) -> None:
     transfer = late_money(shop)
     payout = refund(transfer, maker)
     Payout.objects.filter(pk=payout.pk).update(quoted_amount=transfer.amount)
@@ -236,7 +234,7 @@ def browser(maker: User, settings: Settings) -> Client:
     return client
 
 
-def test_an_operator_makes_a_refund_in_the_admin(shop: Shop, maker: User, operator: User, browser: Client) -> None:
+def test_an_operator_makes_a_refund_in_the_admin(shop: Any, maker: User, operator: User, browser: Client) -> None:
     transfer = late_money(shop)
     order = transfer.intent.order
     assert order is not None
@@ -264,7 +262,7 @@ def test_an_operator_makes_a_refund_in_the_admin(shop: Shop, maker: User, operat
     assert "asked for" in words(customer.get(payout.get_absolute_url()))
 
 
-def test_case_96_an_order_settled_by_hand_has_nothing_to_refund(shop: Shop, maker: User, browser: Client) -> None:
+def test_case_96_an_order_settled_by_hand_has_nothing_to_refund(shop: Any, maker: User, browser: Client) -> None:
     order = shop.order()
     settle_by_hand(order.pk, reason="paid by wire", evidence="statement", actor=maker)
     page = words(browser.get(reverse("admin:orders_order_change", args=[order.pk])))
@@ -281,7 +279,7 @@ def test_case_96_an_order_settled_by_hand_has_nothing_to_refund(shop: Shop, make
     assert Payout.objects.count() == 1
 
 
-def test_support_looks_and_does_not_refund(shop: Shop, settings: Settings) -> None:
+def test_support_looks_and_does_not_refund(shop: Any, settings: Settings) -> None:
     settings.STAFF_SECOND_FACTOR = False
     transfer, helper = late_money(shop), make_customer("support@example.com")
     set_role(helper, "support", actor=None)

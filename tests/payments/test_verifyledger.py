@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from story import make_customer
+from story import give, make_customer, make_operator
 
 from balance.models import Account, Movement
 from events import append_only
 from orders.models import Hold, Order
-from payments.models import Allocation, ChainTransfer, PaymentIntent
+from payments.actions.adjusting import counter
+from payments.models import Adjustment, Allocation, ChainTransfer, PaymentIntent
 from payments.verify import discrepancies
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +85,12 @@ def planted(name: str) -> Callable[[], Any]:
         ),
         "a settled intent that forgot it": sql("UPDATE payments_paymentintent SET settlement = 'unsettled'"),
         "a settled promise raised": sql("UPDATE payments_paymentintent SET usd_cents = usd_cents * 3"),
+        "a correction that forgot its sum": lambda: corrected(usd_cents=7),
+        "a correction of another customer": lambda: corrected(customer=make_customer("bob@example.com")),
+        "a correction turned round": lambda: corrected(direction="credit"),
+        "a correction that undoes another entry": lambda: corrected(counter_of=Movement.objects.earliest("pk")),
+        "a correction that was not made": lambda: corrected(state="withdrawn", movement=None),
+        "a correction whose movement is another one": lambda: corrected(movement=Movement.objects.earliest("pk")),
         "lots taken by nobody": sql("UPDATE catalog_offer SET taken = taken + 1"),
         "lots held and not taken": sql("UPDATE catalog_offer SET taken = 0"),
         "a hold over other lots": sql("UPDATE orders_hold SET lots = lots + 1"),
@@ -98,6 +105,15 @@ def forge(kind: str, reference: str, *, back: bool = False) -> None:
     Movement.objects.create(debit=debit, credit=credit, amount_cents=5, kind=kind, reference=reference)
     balance = (account.balance_cents or 0) + (-5 if back else 5)
     Account.objects.filter(pk=account.pk).update(balance_cents=balance)
+
+
+def corrected(**wrong: object) -> None:
+    """Undo a gift by its counter-entry, and write something wrong over that."""
+    undone = counter(
+        give(Account.objects.exclude(customer=None).get().customer, 5).pk, reason="x", actor=make_operator()
+    )
+    assert not list(discrepancies())
+    Adjustment.objects.filter(pk=undone.pk).update(**wrong)
 
 
 def between_customers() -> None:
