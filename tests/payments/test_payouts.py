@@ -77,13 +77,13 @@ def operator(shop: Any) -> User:
 
 
 @pytest.fixture
-def rich(shop: Any) -> Shop:
+def rich(shop: Any) -> Any:
     """The customer has $1,000.00 in the balance."""
     give(shop.customer, 100_000)
     return shop
 
 
-def test_a_balance_is_paid_out(rich: Shop, operator: User) -> None:
+def test_a_balance_is_paid_out(rich: Any, operator: User) -> None:
     payout = ask_for(rich)
     assert rich.balance() == 70_000, "reserved at once"
     assert payout.amount == 10**17 - payout.fee, "$300 at $3,000, less the fee"
@@ -105,7 +105,7 @@ def test_a_balance_is_paid_out(rich: Shop, operator: User) -> None:
 
 
 # --- asking -----------------------------------------------------------------------------------------------------------
-def test_a_request_is_made_once_per_form_and_its_debit_comes_back_when_it_is_cancelled(rich: Shop) -> None:
+def test_a_request_is_made_once_per_form_and_its_debit_comes_back_when_it_is_cancelled(rich: Any) -> None:
     key = uuid.uuid4()
     payout = ask_for(rich, form_key=key)
     assert ask_for(rich, form_key=key) == payout
@@ -121,14 +121,14 @@ def test_a_request_is_made_once_per_form_and_its_debit_comes_back_when_it_is_can
     books_are_right()
 
 
-def test_what_the_balance_does_not_cover_is_not_asked_for(rich: Shop) -> None:
+def test_what_the_balance_does_not_cover_is_not_asked_for(rich: Any) -> None:
     with pytest.raises(errors.NotThatMuch, match=r"\$1,000.00 is available"):
         ask_for(rich, cents=100_001)
     assert not Payout.objects.exists()
     assert rich.balance() == 100_000
 
 
-def test_a_payout_needs_a_fresh_price_a_watched_network_and_the_smallest_sum(rich: Shop) -> None:
+def test_a_payout_needs_a_fresh_price_a_watched_network_and_the_smallest_sum(rich: Any) -> None:
     with pytest.raises(errors.TooSmall):
         payouts.request_payout(rich.customer, "eth", 1_499, WALLET, shown_amount=1, form_key=uuid.uuid4())
     rich.wait(3)
@@ -140,7 +140,7 @@ def test_a_payout_needs_a_fresh_price_a_watched_network_and_the_smallest_sum(ric
     assert rich.balance() == 100_000
 
 
-def test_a_customer_who_was_shown_more_is_asked_again(rich: Shop) -> None:
+def test_a_customer_who_was_shown_more_is_asked_again(rich: Any) -> None:
     """Between the page with the figures and the request the price may move by a hundredth."""
     shown = figures(rich, 30_000).amount
     rich.network.price({"ETH": "3050"})
@@ -149,7 +149,7 @@ def test_a_customer_who_was_shown_more_is_asked_again(rich: Shop) -> None:
     assert not Payout.objects.exists()
 
 
-def test_an_address_of_ours_and_a_flood_of_requests_are_refused(rich: Shop, settings: Settings) -> None:
+def test_an_address_of_ours_and_a_flood_of_requests_are_refused(rich: Any, settings: Settings) -> None:
     with pytest.raises(errors.BadReceiver, match="receiving address of this site"):
         ask_for(rich, address=ReservedAddress.objects.first().address)  # type: ignore[union-attr]
     settings.PAYOUTS_PER_HOUR = 1
@@ -160,7 +160,7 @@ def test_an_address_of_ours_and_a_flood_of_requests_are_refused(rich: Shop, sett
 
 
 # --- approving --------------------------------------------------------------------------------------------------------
-def test_the_approval_fixes_the_amount_at_the_price_of_its_moment(rich: Shop, operator: User) -> None:
+def test_the_approval_fixes_the_amount_at_the_price_of_its_moment(rich: Any, operator: User) -> None:
     payout = ask_for(rich)
     rich.wait(120)
     rich.network.watch()
@@ -171,7 +171,7 @@ def test_the_approval_fixes_the_amount_at_the_price_of_its_moment(rich: Shop, op
     assert payout.amount < payout.quoted_amount
 
 
-def test_a_payout_that_would_bring_much_less_than_was_shown_is_not_approved(rich: Shop, operator: User) -> None:
+def test_a_payout_that_would_bring_much_less_than_was_shown_is_not_approved(rich: Any, operator: User) -> None:
     payout = ask_for(rich)
     rich.network.price({"ETH": "3200"})
     with pytest.raises(errors.RateMoved):
@@ -181,7 +181,7 @@ def test_a_payout_that_would_bring_much_less_than_was_shown_is_not_approved(rich
     books_are_right()
 
 
-def test_above_the_limit_two_operators_agree_and_nobody_to_their_own(rich: Shop, operator: User) -> None:
+def test_above_the_limit_two_operators_agree_and_nobody_to_their_own(rich: Any, operator: User) -> None:
     second = make_operator("second@example.com")
     payout = ask_for(rich, cents=60_000)
     with pytest.raises(errors.OwnPayout):
@@ -194,7 +194,7 @@ def test_above_the_limit_two_operators_agree_and_nobody_to_their_own(rich: Shop,
     assert kinds_of(payout) == ["payout.requested", "payout.checked", "payout.approved"]
 
 
-def test_an_approved_payout_is_not_cancelled_but_refused_if_nothing_was_sent(rich: Shop, operator: User) -> None:
+def test_an_approved_payout_is_not_cancelled_but_refused_if_nothing_was_sent(rich: Any, operator: User) -> None:
     payout = approved(rich, operator)
     with pytest.raises(errors.PayoutMoved):
         payouts.cancel(payout.pk, actor=rich.customer)
@@ -205,7 +205,7 @@ def test_an_approved_payout_is_not_cancelled_but_refused_if_nothing_was_sent(ric
     books_are_right()
 
 
-def test_a_row_that_was_changed_in_the_database_is_neither_approved_nor_sent(rich: Shop, operator: User) -> None:
+def test_a_row_that_was_changed_in_the_database_is_neither_approved_nor_sent(rich: Any, operator: User) -> None:
     payout = ask_for(rich)
     Payout.objects.filter(pk=payout.pk).update(address="0x" + "cd" * 20)
     with pytest.raises(errors.BrokenPayoutSeal):
@@ -218,7 +218,7 @@ def test_a_row_that_was_changed_in_the_database_is_neither_approved_nor_sent(ric
 
 
 # --- sending ----------------------------------------------------------------------------------------------------------
-def test_a_transaction_is_recorded_for_one_payout_to_an_address(rich: Shop, operator: User) -> None:
+def test_a_transaction_is_recorded_for_one_payout_to_an_address(rich: Any, operator: User) -> None:
     one, other = approved(rich, operator), approved(rich, operator)
     with pytest.raises(errors.BadTransaction):
         payouts.mark_sent(one.pk, txid="that one", actor=operator)
@@ -231,7 +231,7 @@ def test_a_transaction_is_recorded_for_one_payout_to_an_address(rich: Shop, oper
     assert (other.state, other.txid) == (State.APPROVED, "")
 
 
-def test_a_wrong_transaction_is_taken_back_as_long_as_nothing_was_seen(rich: Shop, operator: User) -> None:
+def test_a_wrong_transaction_is_taken_back_as_long_as_nothing_was_seen(rich: Any, operator: User) -> None:
     payout = approved(rich, operator)
     payouts.mark_sent(payout.pk, txid="ab" * 32, actor=operator)
     look(rich)
@@ -249,7 +249,7 @@ def test_a_wrong_transaction_is_taken_back_as_long_as_nothing_was_seen(rich: Sho
 
 @pytest.mark.parametrize("wrong", [{"amount": 5}, {"address": "0x" + "cd" * 20}])
 def test_a_transaction_that_pays_something_else_stands_before_a_person(
-    rich: Shop, operator: User, wrong: dict[str, Any]
+    rich: Any, operator: User, wrong: dict[str, Any]
 ) -> None:
     payout = approved(rich, operator)
     payouts.mark_sent(payout.pk, txid=send(rich, payout, **wrong), actor=operator)
@@ -264,7 +264,7 @@ def test_a_transaction_that_pays_something_else_stands_before_a_person(
     books_are_right()
 
 
-def test_one_that_the_network_does_not_show_for_an_hour_stands_before_a_person(rich: Shop, operator: User) -> None:
+def test_one_that_the_network_does_not_show_for_an_hour_stands_before_a_person(rich: Any, operator: User) -> None:
     payout = approved(rich, operator)
     payouts.mark_sent(payout.pk, txid="ab" * 32, actor=operator)
     look(rich, minutes=59)
@@ -276,7 +276,7 @@ def test_one_that_the_network_does_not_show_for_an_hour_stands_before_a_person(r
     assert payout.state == State.SENT, "nothing moves by itself"
 
 
-def test_a_payment_that_left_the_chain_again_is_not_seen_any_more(rich: Shop, operator: User) -> None:
+def test_a_payment_that_left_the_chain_again_is_not_seen_any_more(rich: Any, operator: User) -> None:
     payout = approved(rich, operator)
     payouts.mark_sent(payout.pk, txid=send(rich, payout), actor=operator)
     look(rich, blocks=1)
@@ -297,13 +297,13 @@ class Answers:
         return [None for _ in keys]
 
 
-def test_a_failed_transaction_moved_nothing(rich: Shop, operator: User) -> None:
+def test_a_failed_transaction_moved_nothing(rich: Any, operator: User) -> None:
     payout = approved(rich, operator)
     payout = payouts.mark_sent(payout.pk, txid="ab" * 32, actor=operator)
     assert look_at(Answers(), payout).problem == Problem.FAILED  # type: ignore[arg-type]
 
 
-def test_a_payment_from_long_before_the_approval_is_another_one(rich: Shop, operator: User) -> None:
+def test_a_payment_from_long_before_the_approval_is_another_one(rich: Any, operator: User) -> None:
     shown = figures(rich, 30_000).amount
     asset = method("eth").asset
     txid = rich.network.chain.pay(WALLET, shown, method=asset.method, contract=asset.contract)
@@ -317,7 +317,7 @@ def test_a_payment_from_long_before_the_approval_is_another_one(rich: Shop, oper
 
 
 # --- the books, closing, export ---------------------------------------------------------------------------------------
-def test_verifyledger_names_a_payout_whose_state_and_movements_differ(rich: Shop) -> None:
+def test_verifyledger_names_a_payout_whose_state_and_movements_differ(rich: Any) -> None:
     payout = ask_for(rich)
     Payout.objects.update(state="cancelled", closed_at=timezone.now(), closed_by=rich.customer)
     assert f"payout {payout.number}: is cancelled without its movement payout:{payout.pk}:unsent" in told()
@@ -343,13 +343,13 @@ def told() -> list[str]:
         {"kind": "refund"},
     ],
 )
-def test_the_database_refuses_nonsense(rich: Shop, nonsense: dict[str, Any]) -> None:
+def test_the_database_refuses_nonsense(rich: Any, nonsense: dict[str, Any]) -> None:
     payout = ask_for(rich)
     with pytest.raises(IntegrityError), transaction.atomic():
         Payout.objects.filter(pk=payout.pk).update(**nonsense)
 
 
-def test_an_account_with_a_live_payout_stays_open_and_its_export_tells_of_it(rich: Shop, operator: User) -> None:
+def test_an_account_with_a_live_payout_stays_open_and_its_export_tells_of_it(rich: Any, operator: User) -> None:
     payout = ask_for(rich, cents=100_000)
     assert ["A payout or refund is under way."] == [str(reason.title) for reason in in_the_way(rich.customer)]
     exported = everything(rich.customer)["payouts"][0]
@@ -361,7 +361,7 @@ def test_an_account_with_a_live_payout_stays_open_and_its_export_tells_of_it(ric
 
 # --- pages ------------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def client(rich: Shop, settings: Settings) -> Client:
+def client(rich: Any, settings: Settings) -> Client:
     """The customer's browser, in which the password was just shown once more."""
     settings.ACCOUNT_RATE_LIMITS = {}
     client = Client()
@@ -379,7 +379,7 @@ def words(page: Any) -> str:
     return unescape(" ".join(page.content.decode().split()))
 
 
-def test_a_customer_sees_the_three_figures_before_anything_is_debited(rich: Shop, client: Client) -> None:
+def test_a_customer_sees_the_three_figures_before_anything_is_debited(rich: Any, client: Client) -> None:
     figures(rich, 30_000)
     page = client.post(reverse("payments:ask_payout"), form(step="check"))
     text = words(page)
@@ -397,7 +397,7 @@ def test_a_customer_sees_the_three_figures_before_anything_is_debited(rich: Shop
     assert rich.balance() == 100_000
 
 
-def test_all_of_the_balance_and_what_is_wrong_with_a_request(rich: Shop, client: Client) -> None:
+def test_all_of_the_balance_and_what_is_wrong_with_a_request(rich: Any, client: Client) -> None:
     figures(rich, 30_000)
     page = client.post(reverse("payments:ask_payout"), form(step="check", amount="", everything="on"))
     assert "$1,000.00" in words(page)
@@ -414,7 +414,7 @@ def test_all_of_the_balance_and_what_is_wrong_with_a_request(rich: Shop, client:
     assert not Payout.objects.exists()
 
 
-def test_a_price_that_moved_shows_the_new_figures(rich: Shop, client: Client) -> None:
+def test_a_price_that_moved_shows_the_new_figures(rich: Any, client: Client) -> None:
     figures(rich, 30_000)
     page = client.post(reverse("payments:ask_payout"), form(step="check"))
     rich.network.price({"ETH": "3300"})
@@ -424,7 +424,7 @@ def test_a_price_that_moved_shows_the_new_figures(rich: Shop, client: Client) ->
     assert not Payout.objects.exists()
 
 
-def test_nobody_else_sees_a_payout(rich: Shop) -> None:
+def test_nobody_else_sees_a_payout(rich: Any) -> None:
     payout = ask_for(rich)
     other = Client()
     other.force_login(make_customer("eve@example.com"))
@@ -434,7 +434,7 @@ def test_nobody_else_sees_a_payout(rich: Shop) -> None:
 
 # --- addresses of real networks ---------------------------------------------------------------------------------------
 @pytest.fixture
-def real(rich: Shop, settings: Settings) -> Iterator[None]:
+def real(rich: Any, settings: Settings) -> Iterator[None]:
     """The same shop with the pure halves of the real networks, all of them watched."""
     settings.NETWORKS_KIND, settings.NETWORKS_OFFERED = "real", ["bitcoin", "litecoin", "ethereum"]
     registry.families.cache_clear()
@@ -456,7 +456,7 @@ TAPROOT = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0"
 WRONG_VARIANT = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd"
 
 
-def test_case_75_litecoin_takes_m_and_asks_about_3(rich: Shop, real: None, client: Client) -> None:
+def test_case_75_litecoin_takes_m_and_asks_about_3(rich: Any, real: None, client: Client) -> None:
     page = client.post(reverse("payments:ask_payout"), form(step="check", method="ltc", address=M_ADDRESS))
     assert page.status_code == 200
     page = client.post(reverse("payments:ask_payout"), form(step="check", method="ltc", address=OLD_ADDRESS))
@@ -469,7 +469,7 @@ def test_case_75_litecoin_takes_m_and_asks_about_3(rich: Shop, real: None, clien
         assert (page.status_code, said in words(page)) == (409, True), address
 
 
-def test_case_76_bech32m_is_taken_and_the_wrong_variant_refused(rich: Shop, real: None, client: Client) -> None:
+def test_case_76_bech32m_is_taken_and_the_wrong_variant_refused(rich: Any, real: None, client: Client) -> None:
     page = client.post(reverse("payments:ask_payout"), form(step="check", method="btc", address=TAPROOT))
     assert page.status_code == 200
     page = client.post(reverse("payments:ask_payout"), form(step="check", method="btc", address=WRONG_VARIANT))
@@ -478,13 +478,13 @@ def test_case_76_bech32m_is_taken_and_the_wrong_variant_refused(rich: Shop, real
 
 # --- operators --------------------------------------------------------------------------------------------------------
 def test_an_operator_does_it_all_in_the_admin_and_the_demo_wallet(
-    rich: Shop, operator: User, settings: Settings
+    rich: Any, operator: User, settings: Settings
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False
     payout = ask_for(rich)
     browser = Client()
     browser.force_login(operator)
-    todo = words(browser.get(reverse("admin:payments_todo")))
+    todo = words(browser.get(reverse("admin:index")))
     assert "Payouts and refunds to approve" in todo
     assert payout.number in todo
     page = reverse("admin:payments_payout_change", args=[payout.pk])
@@ -506,7 +506,7 @@ def test_an_operator_does_it_all_in_the_admin_and_the_demo_wallet(
     assert payout.number in words(browser.get(reverse("admin:payments_payout_changelist"), {"q": payout.number}))
 
 
-def test_a_changed_row_shows_an_operator_nothing_to_send(rich: Shop, operator: User, settings: Settings) -> None:
+def test_a_changed_row_shows_an_operator_nothing_to_send(rich: Any, operator: User, settings: Settings) -> None:
     settings.STAFF_SECOND_FACTOR = False
     payout = approved(rich, operator)
     Payout.objects.filter(pk=payout.pk).update(address="0x" + "cd" * 20)
