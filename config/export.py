@@ -24,6 +24,7 @@ from journal.models import Card
 from orders.models import Draft, Order
 from payments.models import ChainTransfer, Inquiry, PaymentIntent, TopUp
 from provisioning.models import Rental
+from support.models import Lookup
 
 Rows = Callable[[User], "QuerySet[Any]"]
 
@@ -93,6 +94,7 @@ SECTIONS: tuple[tuple[str, Rows, str], ...] = (
         lambda user: Rental.objects.filter(Q(order__customer=user)).order_by("id"),
         "order_id state host planned_start_at planned_end_at started_at ends_at ended_at wiped_at",
     ),
+    ("support_lookups", lambda user: Lookup.objects.filter(customer=user).order_by("at"), "at subject"),
     (
         "journal_cards",
         lambda user: Card.objects.filter(holder__user=user).order_by("id"),
