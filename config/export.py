@@ -25,6 +25,7 @@ from journal.models import Card
 from orders.models import Draft, Order
 from payments.models import ChainTransfer, Inquiry, PaymentIntent, Payout, TopUp
 from provisioning.models import Rental
+from support.models import Lookup
 
 BASE_UNITS = {"amount", "quoted_amount", "fee"}
 Rows = Callable[[User], "QuerySet[Any]"]
@@ -106,6 +107,7 @@ SECTIONS: tuple[tuple[str, Rows, str], ...] = (
         lambda user: Rental.objects.filter(Q(order__customer=user)).order_by("id"),
         "order_id state host planned_start_at planned_end_at started_at ends_at ended_at wiped_at",
     ),
+    ("support_lookups", lambda user: Lookup.objects.filter(customer=user).order_by("at"), "at subject"),
     (
         "journal_cards",
         lambda user: Card.objects.filter(holder__user=user).order_by("id"),

@@ -54,6 +54,7 @@ class Entry:
     """One line. An `event` is put into words by the template: the words are those that the customer reads.
 
     `about` says what kind of thing it is, `title` and `word` what is true, `text` more of it; `by` names the actor.
+    Without `about` the text is the whole line.
     """
 
     at: datetime
@@ -154,7 +155,7 @@ def of_inquiry(inquiry: Inquiry) -> Entry:
 
 
 def of_lookup(lookup: Lookup) -> Entry:
-    return Entry(lookup.at, _("Look-up"), _("Looked up at the support desk"), by=str(lookup.actor))
+    return Entry(lookup.at, text=_("Looked up at the support desk."), by=str(lookup.actor))
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:

@@ -1,4 +1,4 @@
-"""What a story costs does not depend on how much happened: the same queries for one of everything and for thirty."""
+"""What a story costs does not depend on how much happened: no more queries for thirty of everything than for one."""
 
 import uuid
 from typing import Any
@@ -57,7 +57,7 @@ def settle(shop: Any) -> None:
     Inquiry.objects.update(answer={"found": [{"code": "not_found", "networks": ["ethereum"]}]})
 
 
-def test_a_story_costs_the_same_for_one_and_for_thirty_of_everything(shop: Any, desk_of: Any) -> None:
+def test_a_story_costs_no_more_for_thirty_of_everything_than_for_one(shop: Any, desk_of: Any) -> None:
     """For an operator, who is shown more than support."""
     desk = desk_of("operator")
     Offer.objects.update(lots=1_000)
@@ -84,7 +84,7 @@ def test_a_story_costs_the_same_for_one_and_for_thirty_of_everything(shop: Any, 
     for model in (PaymentIntent, ChainTransfer, Inquiry, ReviewItem):
         assert model.objects.count() >= 60, model
     assert Allocation.objects.count() >= 30
-    assert all_costs() == one
+    assert all(many <= few for many, few in zip(all_costs(), one, strict=True))
 
 
 def test_a_look_up_costs_few_statements(shop: Any, desk: Any) -> None:

@@ -207,7 +207,7 @@ def test_the_words_are_given_in_the_customers_language_too(shop: Any, desk: Any)
     shop.network.pay(shop.ask(order))
     shop.block(1)
     html = desk.look_up(order.number)
-    said = re.search(r'lang="ru"><q>(.*?)</q>', html)
+    said = re.search(r'<q lang="ru">(.*?)</q>', html)
     assert said is not None and "1\xa0из\xa03" in said[1] and "Confirming, 1 of 3" in html
     assert "The whole story" in html
 
