@@ -17,6 +17,7 @@ class AccountAdmin(ReadOnlyAdmin):
         dollars("floor_cents", _("lowest balance")),
     )
     list_select_related = ("customer",)
+    list_filter = (("customer", admin.EmptyFieldListFilter),)
     search_fields = ("customer__email",)
 
 
@@ -32,7 +33,7 @@ class MovementAdmin(ReadOnlyAdmin):
         dollars("amount_cents", _("amount")),
         "actor",
     )
-    list_filter = ("kind",)
+    list_filter = ("kind", "at")
     list_select_related = ("debit__customer", "credit__customer", "actor")
-    search_fields = ("reference",)
+    search_fields = ("reference", "reason", "debit__customer__email", "credit__customer__email")
     change_form_template = "balance/admin_movement.html"

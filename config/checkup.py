@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import WARNING, run_checks
-from django.core.mail import get_connection
+from django.core.mail import mailers
 from django.db import Error as DatabaseFailure
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -42,6 +42,7 @@ FILES = {
         _("Without it downloaded receipts can no longer be told from forged ones."),
     ),
 }
+SMTP = "django.core.mail.backends.smtp.EmailBackend"
 MIB = 1 << 20
 SKEW = timedelta(seconds=5)  # between database and machine; promises are counted in minutes
 SILENT = timedelta(minutes=1)  # without a sign of a worker
@@ -272,19 +273,24 @@ def disk() -> Iterator[Finding]:
 
 
 def email() -> Iterator[Finding]:
-    """Knock at the mail server, if one is set; nothing is sent."""
-    if settings.EMAIL_HOST in ("", "localhost") and not settings.EMAIL_HOST_USER:
+    """Knock at each mail server that is set; nothing is sent."""
+    servers = [name for name, one in mailers.settings.items() if one.get("BACKEND", SMTP) == SMTP]
+    if not servers:
         yield Finding(EMAIL, GOOD, _("No mail server is set. Nothing here needs one."))
-        return
-    facts: dict[str, Any] = {"host": settings.EMAIL_HOST}
+    for name in servers:
+        yield of_mailer(name)
+
+
+def of_mailer(name: str) -> Finding:
+    facts: dict[str, Any] = {"name": name}
     try:
-        mail = get_connection(timeout=5)
+        mail = mailers[name]
         mail.open()
         mail.close()
     except OSError as error:
         means = _("Messages by email do not go out. The site itself goes on.")
-        facts |= {"error": hush(str(error))}
-        text = _("The mail server %(host)s does not take messages: %(error)s")
-        yield Finding(EMAIL, ATTENTION, text, means, _("Check the email settings."), facts)
-        return
-    yield Finding(EMAIL, GOOD, _("The mail server %(host)s answers."), facts=facts)
+        text = _("The mail server %(name)s does not take messages: %(error)s")
+        return Finding(
+            EMAIL, ATTENTION, text, means, _("Check the email settings."), facts | {"error": hush(str(error))}
+        )
+    return Finding(EMAIL, GOOD, _("The mail server %(name)s answers."), facts=facts)

@@ -22,6 +22,8 @@ from .queries import waiting_for_stock
 @admin.register(Environment)
 class EnvironmentAdmin(RecordsChanges):
     list_display = ("name", "code", "position", "free_text", "offered")
+    list_filter = ("offered", "free_text")
+    search_fields = ("name", "code")
     list_editable = ("position", "offered")
 
 

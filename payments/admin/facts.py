@@ -116,9 +116,9 @@ class PaymentIntentAdmin(FindsNumbers, ReadOnlyAdmin):
         "settlement",
         "late",
     )
-    list_filter = ("method", "quote", "funding", "settlement", "late")
+    list_filter = ("method", "quote", "funding", "settlement", "late", "created_at")
     list_select_related = ("order", "topup")
-    search_fields = ("order__symbols", "topup__symbols", "address__address")
+    search_fields = ("order__symbols", "topup__symbols", "address__address", "customer__email")
     exclude = ("form_key", "amount", "usd_cents", "rate_e8", *TIMES)
     readonly_fields: ClassVar[Any] = (
         "due",
@@ -235,8 +235,10 @@ class RateSourceHealthAdmin(ReadOnlyAdmin):
 @admin.register(Inquiry)
 class InquiryAdmin(ReadOnlyAdmin):
     list_display = (moment("asked_at", _("asked")), "customer", "text", moment("answered_at", _("answered")))
+    list_filter = (("answered_at", admin.EmptyFieldListFilter), "asked_at")
     list_select_related = ("customer",)
-    search_fields = ("text",)
+    search_fields = ("text", "customer__email")
+    ordering = ("-asked_at",)
 
 
 @admin.register(Reconciliation)

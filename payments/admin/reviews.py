@@ -85,6 +85,7 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     )
     list_filter = (DecidedFilter, ReasonFilter)
     list_select_related = ("transfer__intent__order", "transfer__intent__topup", "actor")
+    search_fields = ("subject", "decision", "transfer__txid")
     fields = ("reason", "opened_at")
     change_form_template = "payments/admin_review.html"
 

@@ -1,9 +1,11 @@
 """Keep secrets out of what a check-up says."""
 
 import re
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
+from django.core.mail import mailers
 
 SETTING = re.compile(r"(_KEY|_KEYS|_XPUB|_URL|_PASSWORD)$")
 
@@ -17,15 +19,17 @@ def hush(text: str) -> str:
 
 def secrets() -> set[str]:
     """Return every value that no check-up may show: keys, and of addresses what follows their host."""
-    values = [getattr(settings, name) for name in dir(settings) if SETTING.search(name) and name.isupper()]
+    known: Any = settings
+    names = [name for name in dir(settings) if SETTING.search(name) and name.isupper() and known.is_overridden(name)]
+    values = [getattr(settings, name) for name in names]
     texts = {text for value in values for text in (value if isinstance(value, list | tuple) else [value])}
     found = {text for text in texts if isinstance(text, str) and len(text) > 7 and not text.startswith("/")}
     for text in list(found):
         if "://" in text:
             found.discard(text)
             found |= parts_of(text)
-    password = settings.DATABASES["default"].get("PASSWORD")
-    return found | ({password} if password else set())
+    mail = [one.get("OPTIONS", {}).get("password") for one in mailers.settings.values()]
+    return found | {word for word in (settings.DATABASES["default"].get("PASSWORD"), *mail) if word}
 
 
 def parts_of(url: str) -> set[str]:

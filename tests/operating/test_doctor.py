@@ -246,11 +246,9 @@ def test_one_check_up_waits_at_a_time_and_a_killed_worker_leaves_it_to_the_next(
     assert again == first
     assert claimed is not None and again is not None
     checkups.settle(claimed, [])  # too late: another one is at it
-    first.refresh_from_db()
-    assert first.waits
+    assert Checkup.objects.get().waits
     checkups.settle(again, [Finding("Disk", GOOD, "fine")])
-    first.refresh_from_db()
-    assert not first.waits and first.findings
+    assert not Checkup.objects.get().waits and Checkup.objects.get().findings
 
 
 def test_old_check_ups_are_forgotten(sound: Network) -> None:
