@@ -39,9 +39,11 @@ def thread(order: Order, number: object) -> "Page[Message]":
     return Paginator(rows, PER_PAGE).get_page(number if isinstance(number, int | str) else None)
 
 
-def recent(order: Order) -> list[Message]:
-    """Return the last few messages, oldest first."""
-    return list(Message.objects.filter(order=order).select_related("author").order_by("-id")[:RECENT])[::-1]
+def recent(order: Order) -> tuple[Conversation, list[Message]]:
+    """Return where the conversation stands and its last few messages, oldest first; one query."""
+    rows = Message.objects.filter(order=order).select_related("author", "order__conversation")
+    last = list(rows.order_by("-id")[:RECENT])[::-1]
+    return last[0].order.conversation if last else Conversation(order=order), last
 
 
 def unread_among(orders: Iterable[Order]) -> set[int]:

@@ -132,8 +132,7 @@ def recent(request: HttpRequest, number: str) -> HttpResponse:
 
 def recent_of(order: Order) -> dict[str, Any]:
     """Return the last messages of an order as its customer reads them."""
-    state = queries.of_order(order)
-    last = queries.recent(order) if state.last_of_customer or state.last_of_staff else []
+    state, last = queries.recent(order)
     return {
         "order": order,
         "state": state,
