@@ -13,6 +13,7 @@ from django.core.cache import cache
 from redis import RedisError
 
 from catalog.todo import low, shortfalls
+from conversations.todo import unanswered
 from events.models import Event
 from events.todo import Fact, Look, Section, undelivered, untold
 from payments.health import books, facts, prices, sources
@@ -37,6 +38,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("payments.view_payout", to_approve),
     ("payments.view_payout", to_send),
     ("orders.view_order", stock_needed),
+    ("conversations.answer", unanswered),
     ("provisioning.view_rental", to_prepare),
     ("provisioning.view_rental", to_end),
     ("payments.view_reconciliation", books),

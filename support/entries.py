@@ -17,6 +17,7 @@ from payments import doctor, inquiry_pages
 from payments.doctor import Diagnosis, Stored
 from payments.models import Inquiry, ReviewItem
 from payments.pages import IntentPage
+from payments.payout_page import PayoutPage
 from payments.registry import method_name
 from payments.review_facts import explorer
 from payments.shown import coins, transferred
@@ -152,6 +153,19 @@ def of_inquiry(inquiry: Inquiry) -> Entry:
     text = " ".join(str(word.text) for word in said)
     facts = (Fact(_("Asked about"), inquiry.text, mono=True),)
     return Entry(inquiry.asked_at, _("Question"), _("To the payment doctor"), said[0] if said else waits, text, facts)
+
+
+def of_payout(page: PayoutPage) -> Entry:
+    """Say what a payout of the balance, or a refund, sends where, and what its customer reads of it now."""
+    payout = page.payout
+    facts = (
+        Fact(_("Amount"), f"{coins(payout.amount, payout.method)} = {localised(payout.usd_cents)}"),
+        Fact(_("Address"), page.address, mono=True),
+        Fact(_("Transaction"), payout.txid, mono=True),
+    )
+    about = _("Refund") if payout.is_refund else _("Payout")
+    told = tuple(fact for fact in facts if fact.value)
+    return Entry(payout.requested_at, about, payout.number, page.word, page.word.text, told)
 
 
 def of_lookup(lookup: Lookup) -> Entry:

@@ -20,7 +20,7 @@ from orders import numbers
 from orders.models import Order
 from payments import doctor
 from payments.doctor import Clue
-from payments.models import ChainTransfer, PaymentIntent, ReservedAddress, TopUp
+from payments.models import ChainTransfer, PaymentIntent, Payout, ReservedAddress, TopUp
 from payments.registry import families
 
 from .models import Lookup
@@ -132,15 +132,23 @@ def purposes(intents: Iterable[Any]) -> list[Row]:
     return list(dict.fromkeys(intent.purpose for intent in rows))
 
 
+def told_of(payout: Payout) -> Row:
+    """Return whose story tells of a payout: of a refund what was paid, else the customer whose balance it is."""
+    return payout.transfer.intent.purpose if payout.transfer else payout.customer
+
+
+NO_PAYOUT = _("There is no such payout.")
 NO_ORDER, NO_TOPUP = _("There is no such order."), _("There is no such top-up.")
 NO_ACCOUNT = _("No account has it, and no order names it as its contact.")
 NO_TRANSFER = _("None of the transfers that we have seen is of it. Only what pays one of our addresses is kept.")
 NO_ADDRESS = _("It was given to nobody: it is not one of our receiving addresses, or not handed out yet.")
 ORDER, TOPUP = reads_number("ORDER_NUMBER_PREFIX"), reads_number("TOPUP_NUMBER_PREFIX")
+PAYOUT = reads_number("PAYOUT_NUMBER_PREFIX")
 FINDERS: tuple[Finder, ...] = (
     Finder("email", _("an email address"), NO_ACCOUNT, read_email, has_email),
     Finder("order", _("an order number"), NO_ORDER, ORDER, has_number(Order)),
     Finder("topup", _("a top-up reference"), NO_TOPUP, TOPUP, has_number(TopUp)),
+    Finder("payout", _("a payout number"), NO_PAYOUT, PAYOUT, has_number(Payout, told_of)),
     Finder("transaction", _("a transaction id"), NO_TRANSFER, read_transaction, in_transaction),
     Finder("address", _("a receiving address"), NO_ADDRESS, read_address, at_address),
 )

@@ -52,6 +52,7 @@ class Lookup(models.Model):
             ),
         )
         indexes = (
+            models.Index(fields=("-at",), name="lookup_by_time"),
             models.Index(fields=("actor", "-at"), name="lookup_of_actor"),
             models.Index(fields=("subject", "-at"), condition=~Q(subject=""), name="lookup_of_subject"),
         )

@@ -23,8 +23,9 @@ from events.models import Event
 from orders.models import Order
 from orders.words import Word
 from payments import queries
-from payments.models import Allocation, ChainTransfer, Inquiry, PaymentIntent, Purpose, ReviewItem, TopUp
+from payments.models import Allocation, ChainTransfer, Inquiry, PaymentIntent, Payout, Purpose, ReviewItem, TopUp
 from payments.pages import IntentPage, pages_of
+from payments.payout_page import PayoutPage
 from payments.statement import lines_of
 from payments.templatetags.payments import payment_fact
 from payments.words import topup_word
@@ -146,6 +147,8 @@ def movements_about(purpose: Purpose, intents: Sequence[PaymentIntent]) -> list[
     credited = Allocation.objects.filter(intent__in=intents).exclude(movement=None)
     references = list(credited.order_by("-pk").values_list("movement__reference", flat=True)[:MOST])
     references += [f"intent:{intent.pk}:tolerance" for intent in intents]
+    refunds = Payout.objects.filter(transfer__intent__in=intents).order_by("-pk").values_list("pk", flat=True)[:MOST]
+    references += [f"payout:{pk}{end}" for pk in refunds for end in ("", ":unsent")]
     if isinstance(purpose, Order):
         references += [f"order:{purpose.pk}:{what}" for what in ("capture", "returned")]
         references += [f"hand:{pk}" for pk in purpose.hand_settlements.values_list("pk", flat=True)]
@@ -218,6 +221,8 @@ def account_entries(customer: User, looking: Looking) -> Iterable[Entry]:
         yield Entry(event.at, _("Account"), ACCOUNT_WORDS[event.kind], by=entries.named(event.actor, customer))
     newest = movements_of(customer).prefetch_related("actor")[:PER_PAGE]
     yield from movement_entries(list(newest), customer)
+    payouts = Payout.objects.filter(customer=customer)[:PER_PAGE]
+    yield from (entries.of_payout(PayoutPage(payout)) for payout in payouts)
     asked = Inquiry.objects.filter(customer=customer).order_by("-asked_at")
     yield from map(entries.of_inquiry, asked[:PER_PAGE])
     yield from map(entries.of_lookup, earlier(looking))

@@ -18,11 +18,17 @@ from config.wording import WORDS as STORY_WORDS
 from events.models import Event
 from money.usd import localised
 from orders.models import Order
-from payments.models import HandSettlement, ReviewItem, TopUp
+from payments.models import HandSettlement, Payout, ReviewItem, TopUp
+from support.models import Lookup
 
-from .groups import WORDS
+from .groups import LOOKED_UP, WORDS
 
-NAMED: Mapping[str, type[Model]] = {"order": Order, "topup": TopUp, "user": User}  # what threads are about mostly
+NAMED: Mapping[str, type[Model]] = {
+    "order": Order,
+    "topup": TopUp,
+    "payout": Payout,
+    "user": User,
+}  # what threads are about mostly
 LABELS = {
     "outcome": _("decision"),
     "role": _("role"),
@@ -52,9 +58,17 @@ class Entry:
 
 def entries(rows: Iterable[tuple[str, Any]]) -> list[Entry]:
     """Return the lines of a page or a chunk."""
-    events = [row for _name, row in rows]
-    named, reasons = names(events), reasons_of(events)
-    return [entry_of(event, named, reasons) for event in events]
+    found = [row for _name, row in rows]
+    events = [row for row in found if isinstance(row, Event)]
+    named = names([*(event.thread for event in events), *(row.subject for row in found if isinstance(row, Lookup))])
+    reasons = reasons_of(events)
+    return [entry_of(row, named, reasons) if isinstance(row, Event) else entry_of_lookup(row, named) for row in found]
+
+
+def entry_of_lookup(lookup: Lookup, named: Mapping[str, str]) -> Entry:
+    about = named.get(lookup.subject) or lookup.subject.replace(":", " ")
+    details = f"{lookup.text}; {lookup.get_outcome_display()}"
+    return Entry(lookup.at, lookup.actor, LOOKED_UP, WORDS[LOOKED_UP], about, url_of(lookup.subject), "", details)
 
 
 def entry_of(event: Event, named: Mapping[str, str], reasons: Mapping[str, str]) -> Entry:
@@ -66,11 +80,11 @@ def entry_of(event: Event, named: Mapping[str, str], reasons: Mapping[str, str])
     return Entry(event.at, event.actor, event.kind, words, about, url_of(event.thread), str(reason), details_of(event))
 
 
-def names(events: Iterable[Event]) -> dict[str, str]:
-    """Return what people call the rows that the threads name, in one query for each kind of row."""
+def names(threads: Iterable[str]) -> dict[str, str]:
+    """Return what people call the rows that threads name, in one query for each kind of row."""
     wanted: dict[str, list[str]] = {noun: [] for noun in NAMED}
-    for event in events:
-        noun, _colon, key = event.thread.partition(":")
+    for thread in threads:
+        noun, _colon, key = thread.partition(":")
         if noun in wanted and key.isdecimal():
             wanted[noun].append(key)
     return {

@@ -20,6 +20,7 @@ DECISIONS: Words = {
     "network.stopped": _("A network was stopped"),
     "network.resumed": _("Resumed a network"),
     "addresses.retired": _("Retired addresses after a restored back-up"),
+    "review.reopened": _("Opened a decided review item anew"),
 }
 MONEY: Words = {
     "transfer.credited": _("A transfer was credited"),
@@ -27,6 +28,25 @@ MONEY: Words = {
     "order.settled": _("An order was paid"),
     "order.returned": _("A paid order was given back"),
     "topup.settled": _("A top-up was covered"),
+    "adjustment.proposed": _("Proposed to correct a balance"),
+    "adjustment.done": _("Corrected a balance"),
+    "adjustment.withdrawn": _("Took back a proposal to correct a balance"),
+}
+PAYOUTS: Words = {
+    "payout.requested": _("Asked for a payout or a refund"),
+    "payout.checked": _("Agreed to a payout as the first person"),
+    "payout.approved": _("Approved a payout, or took its transaction back"),
+    "payout.sent": _("Recorded that a payout was sent"),
+    "payout.went_wrong": _("The network shows that a payout went wrong"),
+    "payout.final": _("A payout is final"),
+    "payout.refused": _("Refused a payout"),
+    "payout.cancelled": _("Cancelled a payout"),
+}
+LOOKED_UP = "desk.looked_up"  # a row of the support desk's own log, not an event
+DESK: Words = {
+    LOOKED_UP: _("Looked somebody up at the support desk"),
+    "message.sent": _("Wrote in a conversation"),
+    "message.set_aside": _("Noted that no answer is needed"),
 }
 RENTALS: Words = {
     "rental.planned": _("Set host or planned dates"),
@@ -64,6 +84,8 @@ SETTINGS: Words = {
     "offer.changed": _("Changed an offer"),
     "offer.published": _("Published an offer"),
     "offer.paused": _("Paused an offer"),
+    "pause.begun": _("Paused new orders or a method"),
+    "pause.ended": _("Opened new orders or a method again"),
     "environment.added": _("Added an environment"),
     "environment.changed": _("Changed an environment"),
     "environment.deleted": _("Deleted an environment"),
@@ -71,6 +93,8 @@ SETTINGS: Words = {
 GROUPS: Mapping[str, tuple[str | Promise, Words]] = {
     "decisions": (_("Decisions"), DECISIONS),
     "money": (_("Money"), MONEY),
+    "payouts": (_("Payouts and refunds"), PAYOUTS),
+    "desk": (_("Support desk"), DESK),
     "rentals": (_("Rentals"), RENTALS),
     "access": (_("Access information shown"), ACCESS),
     "people": (_("Roles and accounts"), PEOPLE),

@@ -12,8 +12,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from events.models import Event
+from support.models import Lookup
 
 from .asking import Before, Question
+from .groups import LOOKED_UP
 
 FEW = 12  # so many kinds are asked one by one, each by its index; more of them lie close together in time anyway
 CHUNK = 500
@@ -35,6 +37,19 @@ def events(question: Question, before: Before | None, limit: int) -> list[Event]
     return list(rows.filter(kind__in=kinds)[:limit])
 
 
+def lookups(question: Question, before: Before | None, limit: int) -> list[Lookup]:
+    """Return the newest look-ups of the support desk."""
+    if question.kinds is not None and LOOKED_UP not in question.kinds:
+        return []
+    found = Lookup.objects.select_related("actor", "customer").order_by("-at", "-pk")
+    rows = narrowed(found, question, before, "lookup")
+    if question.threads is not None:
+        rows = rows.filter(subject__in=question.threads)
+    if question.people is not None:
+        rows = rows.filter(actor__in=question.people)
+    return list(rows[:limit])
+
+
 def narrowed[Rows: QuerySet[Any]](rows: Rows, question: Question, before: Before | None, source: str) -> Rows:
     """Keep the rows of a source in the time that is asked for and before the end of the page before."""
     if question.start:
@@ -50,7 +65,7 @@ def narrowed[Rows: QuerySet[Any]](rows: Rows, question: Question, before: Before
 
 Source = Callable[[Question, Before | None, int], Sequence[Any]]
 # By name; the names order rows of the same moment. A row has `at`, `pk` and `actor`.
-SOURCES: dict[str, Source] = {"event": events}
+SOURCES: dict[str, Source] = {"event": events, "lookup": lookups}
 
 
 def newest(question: Question, before: Before | None, limit: int) -> list[tuple[str, Any]]:

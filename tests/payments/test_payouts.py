@@ -58,7 +58,7 @@ def send(shop: Any, payout: Payout, *, amount: int | None = None, address: str =
     """Send from the operator's own wallet what a payout asks for, or something else."""
     asset = method(payout.method).asset
     units = amount or payout.amount
-    return shop.network.chain.pay(address or payout.address, units, method=asset.method, contract=asset.contract)
+    return str(shop.network.chain.pay(address or payout.address, units, method=asset.method, contract=asset.contract))
 
 
 def look(shop: Any, blocks: int = 0, minutes: float = 1) -> None:

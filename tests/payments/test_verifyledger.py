@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from story import give, make_customer, make_operator
 
+from accounts.models import User
 from balance.models import Account, Movement
 from events import append_only
 from orders.models import Hold, Order
