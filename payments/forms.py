@@ -5,6 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from catalog.models import Pause
 from money.units import parse
@@ -166,7 +167,7 @@ class PeriodForm(forms.Form):
     unit = forms.ChoiceField(label=_("Period"), choices=UNITS)
     first = forms.DateField(label=_("Day, or from"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
     last = forms.DateField(
-        label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        label=pgettext_lazy("a day", "To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
 
     def clean(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accounts.models import User
 from events.actions import subject_of
@@ -64,8 +65,8 @@ class AuditForm(forms.Form):
     group = forms.ChoiceField(label=_("What"), required=False)
     person = forms.CharField(label=_("Who (email or a part of it)"), max_length=254, required=False)
     about = forms.CharField(label=_("About (order, top-up, email)"), max_length=254, required=False)
-    first = forms.DateField(label=_("From"), required=False, widget=DATE)
-    last = forms.DateField(label=_("To"), required=False, widget=DATE)
+    first = forms.DateField(label=pgettext_lazy("a day", "From"), required=False, widget=DATE)
+    last = forms.DateField(label=pgettext_lazy("a day", "To"), required=False, widget=DATE)
 
     def __init__(self, data: Any, *, zone: ZoneInfo) -> None:
         super().__init__(data)

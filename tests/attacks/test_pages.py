@@ -6,13 +6,14 @@ import pytest
 from attackers import Browse
 from django.urls import reverse
 from pytest_django.fixtures import Settings
-from story import Network, ask, make_customer, save_order
+from story import Network, ask, give, make_customer, save_order
 
 from accounts.actions.guests import holder_of
 from accounts.models import User
 from catalog.models import Offer
 from journal.actions import create_card
 from payments.actions import inquiries
+from payments.actions.payouts import request_payout
 from provisioning.models import Rental
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +28,8 @@ def pages(network: Network, customer: User, offer: Offer) -> list[str]:
     network.settle()
     assert Rental.objects.get().order == order
     inquiry = inquiries.ask("0" * 64, intent=intent, actor=customer)
+    give(customer, 10_000)
+    payout = request_payout(customer, "eth", 5_000, "0x" + "ab" * 20, shown_amount=1, form_key=uuid.uuid4())
     card = create_card(holder=holder_of(customer), facts={"question": "Why"})
     return [
         *(reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "status", "cancel")),
@@ -35,6 +38,7 @@ def pages(network: Network, customer: User, offer: Offer) -> list[str]:
         *(reverse(f"payments:{name}", args=[inquiry.pk]) for name in ("inquiry", "inquiry_status", "inquiry_claim")),
         *(reverse(f"conversations:{name}", args=[order.number]) for name in ("messages", "thread", "recent")),
         *(reverse(f"conversations:{name}", args=[order.number]) for name in ("read", "ask_date")),
+        *(reverse(f"payments:{name}", args=[payout.number]) for name in ("payout", "payout_status", "cancel_payout")),
         reverse("provisioning:access", args=[order.number]),
         *(reverse(f"journal:{name}", args=[card.pk]) for name in ("card", "edit")),
     ]

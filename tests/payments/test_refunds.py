@@ -5,6 +5,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
@@ -17,6 +18,7 @@ from orders.models import Order
 from payments import errors
 from payments.actions import intents, payouts
 from payments.actions.by_hand import settle_by_hand
+from payments.actions.crediting import Credited, allocate
 from payments.actions.deciding import decide
 from payments.actions.refunds import Wanted, make_refund
 from payments.models import Allocation, ChainTransfer, Payout, ReviewItem
@@ -212,6 +214,13 @@ def test_kept_money_that_is_being_sent_back_is_never_credited(shop: Any, maker: 
     with pytest.raises(errors.PayoutMoved):
         payouts.approve(payout.pk, actor=operator)
     books_are_right()
+
+
+def test_the_last_step_of_a_credit_refuses_what_a_person_kept(shop: Any, maker: User) -> None:
+    transfer = kept_money(shop, maker)
+    with transaction.atomic(), pytest.raises(RuntimeError, match="not to be credited"):
+        allocate(transfer.intent, Credited(transfer, 0, transfer.amount, 10**8, 10_100))
+    assert not Movement.objects.exists()
 
 
 def test_verifyledger_names_a_transfer_sent_back_twice(shop: Any, maker: User) -> None:
