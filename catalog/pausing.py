@@ -35,6 +35,11 @@ def all_paused(prefix: str) -> dict[str, Pause]:
     return {row.subject.removeprefix(prefix): row for row in rows}
 
 
+def stops(offer: Offer) -> Pause | None:
+    """Return what keeps an offer from taking new orders: the pause of all of them, else its own."""
+    return paused(Pause.ORDERS) or (None if offer.published else paused(f"{OFFER}{offer.pk}"))
+
+
 def take_turns(*, alone: bool = False) -> None:
     """Let pauses wait for whatever is being made, and what is made see each pause. Comes before every other lock.
 

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST
 from accounts import guests
 from accounts.models import User
 from catalog.models import Offer, Price
+from catalog.pausing import stops
 from catalog.queries import readable
 
 from . import actions, choice, drafts
@@ -121,6 +122,7 @@ def page(picked: Choice, price: Price, step: str) -> dict[str, object]:
         "unit_price_cents": price.unit_price_cents,
         "total_cents": price.unit_price_cents * picked.lots,
         "hold_minutes": settings.HOLD_MINUTES,
+        "pause": stops(offer),
         "back_url": f"{offer.get_absolute_url()}?{picked.query()}",
     }
 

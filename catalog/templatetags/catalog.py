@@ -13,6 +13,8 @@ register = template.Library()
 def stock(offer: Offer) -> str:
     """Say what can be ordered now: {{ offer|stock }} gives "12 cards available" (CAT-6)."""
     lots = offer.available_lots
+    if not offer.published:
+        return gettext("No new orders at the moment")
     if not lots:
         return gettext("Sold out at the moment")
     if offer.cards_per_lot == 1:

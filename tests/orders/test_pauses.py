@@ -106,6 +106,7 @@ def test_nothing_typed_is_lost_when_orders_are_paused_meanwhile(operator: User, 
     assert answer.status_code == 503
     assert "the order was not saved" in text and SAID["en"] in text
     assert 'value="Augusta"' in text and typed["form_key"] in text
+    assert "Keep the choice for later" in text and "Try to save the order" in text
     client.post(reverse("orders:keep"), typed)
     assert Draft.objects.get().lots == 2
     resume([Pause.ORDERS], reason="moved", actor=operator)
