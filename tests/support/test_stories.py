@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def test_ops_3_the_answer_is_what_the_customer_reads(shop: Any, desk: Any, clien
     order = shop.order()
     assert "Not paid" in text_of(desk.look_up(order.number))
     intent = shop.ask(order)
-    steps: list[Any] = [
+    steps: list[Callable[[], object]] = [
         lambda: None,
         lambda: intents.declare(intent.pk, actor=shop.customer),
         lambda: (shop.network.pay(intent), shop.network.watch()),
