@@ -157,7 +157,7 @@ def test_a_file_holds_the_rows_and_columns_of_the_list_as_it_is_filtered(
         "Customer",
         "Offer name",
         "Lots",
-        "Term in days",
+        "Term days",
         "Total",
         "State",
         "Payment",

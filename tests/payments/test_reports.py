@@ -21,6 +21,7 @@ from balance.actions import account_of, credit, debit
 from balance.actions import reverse as mirror
 from balance.models import Account, House, Movement
 from balance.reports import books
+from payments.models import Allocation
 from payments.reports.period import Period, whole
 from payments.reports.received import by_method
 
@@ -174,6 +175,7 @@ def test_a_credit_and_its_movement_are_never_in_different_days(shop: Any, clock:
     shop.network.pay(intent)
     shop.block(4)
     movement = Movement.objects.get(kind=Kind.TRANSFER)
+    Allocation.objects.update(at=movement.at + timedelta(microseconds=1))
     (line,) = by_method(movement.at, movement.at + timedelta(microseconds=1))
     assert line.cents == movement.amount_cents
     assert by_method(movement.at + timedelta(microseconds=1), movement.at + timedelta(days=1)) == []
