@@ -167,7 +167,9 @@ class PeriodForm(forms.Form):
     unit = forms.ChoiceField(label=_("Period"), choices=UNITS)
     first = forms.DateField(label=_("Day, or from"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
     last = forms.DateField(
-        label=pgettext_lazy("a day", "To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        label=pgettext_lazy("a day", "To"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
 
     def clean(self) -> dict[str, Any]:
