@@ -5,7 +5,7 @@ For workers and commands only: it asks nodes. Web pages show what a worker has k
 
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,19 @@ from django.core.mail import mailers
 from django.db import Error as DatabaseFailure
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from events import append_only
+from events.heartbeat import is_old, last_beat
 from payments import examining
 from payments.examining.hush import hush
 from payments.findings import ATTENTION, BAD, GOOD, Finding
 from payments.installation import NotThisKind
-from payments.models import NetworkCursor, RateSourceHealth
 from payments.registry import is_simulated
 from provisioning.models import Rental
 
-from . import health, preflight
+from . import preflight
 
 SETTINGS, SECRETS, DATABASE = _("Settings"), _("Secrets"), _("Database")
 BROKER, WORKER, CLOCK, DISK, EMAIL = _("Broker"), _("Worker"), _("Clock"), _("Disk"), _("Email")
@@ -45,7 +44,6 @@ FILES = {
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 MIB = 1 << 20
 SKEW = timedelta(seconds=5)  # between database and machine; promises are counted in minutes
-SILENT = timedelta(minutes=1)  # without a sign of a worker
 Check = Callable[[], Iterator[Finding]]
 
 
@@ -206,18 +204,8 @@ def broker() -> Iterator[Finding]:
         yield Finding(BROKER, GOOD, _("Redis answers."))
 
 
-def heartbeat() -> datetime | None:
-    """Return the last sign of a worker: the one place that knows how workers show that they live."""
-    now = timezone.now()
-    age = health.worker_age()
-    passes = NetworkCursor.objects.aggregate(newest=Max("last_pass_at"))["newest"]
-    prices = RateSourceHealth.objects.aggregate(newest=Max("last_success_at"))["newest"]
-    signs = (now - timedelta(seconds=age) if age is not None else None, passes, prices)
-    return max((sign for sign in signs if sign), default=None)
-
-
 def worker() -> Iterator[Finding]:
-    seen, facts = heartbeat(), {}
+    seen = last_beat()
     means = _("Payments are not seen and orders do not go on. Nothing is lost: a worker catches up.")
     advice = _("Start it: ./run serve without REDIS_URL; else celery -A config worker, and one celery -A config beat.")
     if seen is None:
@@ -225,7 +213,7 @@ def worker() -> Iterator[Finding]:
         return
     silence = timezone.now() - seen
     facts = {"seconds": round(silence.total_seconds())}
-    if silence > SILENT:
+    if is_old(seen, timezone.now()):
         yield Finding(WORKER, BAD, _("The last sign of a worker is %(seconds)d seconds old."), means, advice, facts)
     else:
         yield Finding(WORKER, GOOD, _("A worker showed itself %(seconds)d seconds ago."), facts=facts)

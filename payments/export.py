@@ -9,17 +9,11 @@ from django.db.models import QuerySet
 from events.spreadsheets import as_text
 from money.units import plain
 
+from .derivation_paths import derivation_path
 from .models import ChainTransfer, ReservedAddress
-from .registry import is_simulated, methods
+from .registry import methods
 
 HEADER = ("index", "path", "address", "key", "given_utc", "given_for", "received", "credited_usd_cents")
-PATHS = {
-    "bitcoin": "m/84'/0'/0'/0/{}",
-    "litecoin": "m/84'/2'/0'/0/{}",
-    "ethereum": "m/44'/60'/0'/0/{}",
-    "tron": "m/44'/195'/0'/0/{}",
-    "solana": "seed gridlot:{}",
-}
 CHUNK = 1000
 
 
@@ -73,7 +67,7 @@ def line(row: ReservedAddress, received: dict[str, int], cents: int) -> tuple[ob
     intent = getattr(row, "intent", None)
     return (
         row.index,
-        as_text(path_of(row)),
+        as_text(derivation_path(row.network, row.address, row.index)),
         as_text(row.address),
         as_text(row.fingerprint),
         f"{row.issued_at:%Y-%m-%dT%H:%M:%SZ}",
@@ -81,10 +75,6 @@ def line(row: ReservedAddress, received: dict[str, int], cents: int) -> tuple[ob
         as_text("; ".join(amount_text(asset, units) for asset, units in sorted(received.items()))),
         cents,
     )
-
-
-def path_of(row: ReservedAddress) -> str:
-    return "simulated" if is_simulated() else PATHS.get(row.network, "{}").format(row.index)
 
 
 def amount_text(code: str, units: int) -> str:

@@ -8,20 +8,21 @@ from django.utils.translation import gettext_noop as _
 
 from .. import seals
 from ..actions import reserve
-from ..export import PATHS
+from ..derivation_paths import derivation_path
 from ..findings import ATTENTION, BAD, GOOD, Finding
 from ..models import Installation, NetworkCursor, ReservedAddress
 from ..networks.base import Family
-from ..registry import REAL, families, is_simulated
+from ..registry import families, is_simulated
 
 ADDRESSES = 5  # so many are shown for each key: enough to see that it is the wallet's
 RESERVE, WALLET = _("Ready addresses"), _("Your wallet")
-PURPOSES = {"x": 44, "t": 44, "L": 44, "y": 49, "u": 49, "M": 49, "z": 84, "v": 84}
 
 
 def of_addresses(network: str, family: Family, addresses: tuple[str, ...], facts: dict[str, Any]) -> Finding:
     """Show the first addresses, to be compared with the wallet, after comparing them with those that were stored."""
-    rows = [[index, path(network, index), family.display(address)] for index, address in enumerate(addresses)]
+    rows = [
+        [index, shown_path(network, address, index), family.display(address)] for index, address in enumerate(addresses)
+    ]
     facts = facts | {"addresses": rows}
     if changed := changed_addresses(network, addresses):
         return Finding(
@@ -45,6 +46,10 @@ def of_addresses(network: str, family: Family, addresses: tuple[str, ...], facts
     )
 
 
+def shown_path(network: str, address: str, index: int) -> str:
+    return "" if is_simulated() else derivation_path(network, address, index)
+
+
 def changed_addresses(network: str, addresses: tuple[str, ...]) -> list[int]:
     """Return the indexes whose stored address is another one, or whose seal is broken."""
     cursor, installation = NetworkCursor.objects.filter(pk=network).first(), Installation.objects.first()
@@ -56,15 +61,6 @@ def changed_addresses(network: str, addresses: tuple[str, ...]) -> list[int]:
         for row in rows.order_by("index")
         if row.address != addresses[row.index] or not seals.holds(row, installation)
     ]
-
-
-def path(network: str, index: int) -> str:
-    """Return where a wallet finds the address: the kind of the key says which of its branches."""
-    if is_simulated():
-        return ""
-    purpose = PURPOSES.get(getattr(settings, REAL[network].key)[:1]) if network in ("bitcoin", "litecoin") else None
-    written = PATHS.get(network, "{}").format(index)
-    return written.replace("m/84'", f"m/{purpose}'") if purpose else written
 
 
 def reserves() -> Iterator[Finding]:

@@ -18,6 +18,8 @@ from story import Network, cursor, make_operator
 from config import checkup
 from config.tasks import examine
 from events import append_only
+from events.heartbeat import beat
+from events.models import Heartbeat
 from payments import registry
 from payments.actions import checkups
 from payments.findings import ATTENTION, BAD, GOOD, Finding, worst
@@ -47,6 +49,7 @@ def sound(network: Network, settings: Any) -> Network:
     watch_all()
     fill_reserves()
     sample_rates()
+    beat(timezone.now())
     return network
 
 
@@ -74,9 +77,7 @@ def broken_trigger() -> None:
 
 
 def silent_worker() -> None:
-    long_ago = timezone.now() - timedelta(minutes=5)
-    NetworkCursor.objects.update(last_pass_at=long_ago)
-    RateSourceHealth.objects.update(last_success_at=long_ago)
+    Heartbeat.objects.update(at=timezone.now() - timedelta(minutes=5))
 
 
 def other_chain() -> None:
