@@ -41,9 +41,12 @@ def movements_of(customer: User) -> QuerySet[Movement]:
     return Movement.objects.filter(Q(debit=account) | Q(credit=account)).select_related("credit").order_by("-id")
 
 
-def statement(customer: User, movements: Sequence[Movement] | None = None) -> list[Row]:
-    """Return movements, neighbours and newest first, with the running balance: all by default."""
-    everything = movements_of(customer)
+def statement(
+    customer: User, movements: Sequence[Movement] | None = None, everything: QuerySet[Movement] | None = None
+) -> list[Row]:
+    """Return movements, neighbours and newest first, with the running balance: all by default. `everything`: what
+    `movements_of` returned, if it was asked before."""
+    everything = movements_of(customer) if everything is None else everything
     chosen = list(everything if movements is None else movements)
     balance = balance_after(customer, everything, chosen[0]) if chosen else 0
     rows: list[Row] = []

@@ -16,12 +16,13 @@ PER_PAGE = 50
 def statement(request: HttpRequest) -> HttpResponse:
     """Show what is available and the movements with their running balance, newest first (BAL-4)."""
     customer = cast(User, request.user)
-    page = Paginator(queries.movements_of(customer), PER_PAGE).get_page(request.GET.get("page"))
+    everything = queries.movements_of(customer)
+    page = Paginator(everything, PER_PAGE).get_page(request.GET.get("page"))
     balance = queries.balance_cents(customer)
     context = {
         "available_cents": max(balance, 0),
         "debt_cents": max(-balance, 0),
-        "rows": queries.statement(customer, list(page)),
+        "rows": queries.statement(customer, list(page), everything),
         "page_obj": page,
     }
     return render(request, "balance/statement.html", context)
