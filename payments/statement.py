@@ -81,13 +81,14 @@ class Told:
         intents = PaymentIntent.objects.select_related("order", "topup")
         hands = HandSettlement.objects.select_related("order")
         adjustments = Adjustment.objects.select_related("order")
+        own = [row for row in movements if subject(row)[0] in ("adjustment", "counter")]
         return cls(
             {str(row.pk): row for row in transfers.filter(pk__in=named(movements, "transfer"))},
             {str(row.pk): row for row in intents.filter(pk__in=named(movements, "intent"))},
             {str(row.pk): row for row in Order.objects.filter(pk__in=named(movements, "order"))},
             {str(row.pk): row for row in hands.filter(pk__in=named(movements, "hand"))},
             {str(row.pk): row for row in Payout.objects.filter(pk__in=named(movements, "payout"))},
-            {row.movement_id or 0: row for row in adjustments.filter(movement__in=movements)},
+            {row.movement_id or 0: row for row in adjustments.filter(movement__in=own)},
         )
 
     def line(self, movement: Movement) -> Line:

@@ -264,7 +264,7 @@ def test_a_proposal_is_withdrawn_and_not_carried_out(shop: Any, operator: Client
     settle(operator, order)
     hand = HandSettlement.objects.get()
     assert "nothing was moved" in step(other_operator, hand, "withdraw")
-    assert "be paid any more" in step(other_operator, hand, "approve")
+    assert "was taken back" in step(other_operator, hand, "approve")
     assert (state_of(order), Movement.objects.count()) == ("open", 0)
 
 
