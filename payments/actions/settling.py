@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Q
 
-from events.actions import record, subject_of
+from events.actions import record, recording, subject_of
 from events.models import Event
 from orders.actions import held, help_given, secure_lots
 from orders.models import Hold
@@ -83,7 +82,7 @@ def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None, complet
     the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed,
     if the network was read `complete`: else it may be in a block that was not read yet.
     """
-    with transaction.atomic(durable=True):
+    with recording():
         case = case_of(locked_intent(intent_id), now)
         plan = plan_of(case, derived)
         if complete and any(row.credited and row.status != Status.FINAL for row in case.arrived):
