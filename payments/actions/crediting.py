@@ -7,7 +7,7 @@ from datetime import datetime
 from django.conf import settings
 
 from balance.actions import credit
-from balance.models import House, Movement
+from balance.models import Account, House, Movement
 from events.actions import record
 
 from .. import quotes
@@ -143,12 +143,13 @@ def may_credit_apart(intent: PaymentIntent, credited: Credited) -> bool:
     return False
 
 
-def allocate(intent: PaymentIntent, credited: Credited) -> None:
-    """Credit one transfer to the customer. The unique keys of allocation and movement make it happen once."""
+def allocate(intent: PaymentIntent, credited: Credited, account: Account) -> None:
+    """Credit one transfer to the customer's locked account. The unique keys of allocation and movement make it happen
+    once."""
     transfer, movement = credited.transfer, None
     if credited.cents:
         movement = credit(
-            intent.customer,
+            account,
             credited.cents,
             house=House.RECEIVED,
             kind=Movement.Kind.TRANSFER,
