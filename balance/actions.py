@@ -9,6 +9,9 @@ from accounts.models import User
 
 from .models import Account, House, Movement
 
+Owner = User | Account
+"""Whose money moves: the customer, or their account, if the caller has locked it in this transaction already."""
+
 
 class Overdrawn(Exception):
     """The balance does not cover the amount."""
@@ -40,13 +43,20 @@ def account_of(customer: User) -> Account:
     accounts = Account.objects.select_for_update(of=("self",), no_key=True)
     account = accounts.filter(customer=customer).first()
     if account is None:
-        Account.objects.bulk_create([Account(customer=customer, balance_cents=0)], ignore_conflicts=True)
-        account = accounts.get(customer=customer)
+        try:
+            with transaction.atomic():  # a row that was just inserted is locked
+                account = Account.objects.create(customer=customer, balance_cents=0)
+        except IntegrityError:
+            account = accounts.get(customer=customer)
     return account
 
 
+def locked_of(owner: Owner) -> Account:
+    return owner if isinstance(owner, Account) else account_of(owner)
+
+
 def credit(
-    customer: User,
+    owner: Owner,
     amount_cents: int,
     *,
     house: House,
@@ -55,8 +65,9 @@ def credit(
     actor: User | None,
     reason: str = "",
 ) -> Movement:
-    """Credit the customer from an account of the house; the same reference again returns the first movement."""
-    account = account_of(customer)
+    """Credit a customer, or their locked account, from an account of the house; the same reference again returns the
+    first movement."""
+    account = locked_of(owner)
     movement, new = post(
         debit=account_of_house(house),
         credit=account,
@@ -70,11 +81,12 @@ def credit(
         balance = (account.balance_cents or 0) + amount_cents
         floor = max(account.floor_cents, min(0, balance))  # a debt that was paid back does not come again
         Account.objects.filter(pk=account.pk).update(balance_cents=balance, floor_cents=floor)
+        account.balance_cents, account.floor_cents = balance, floor
     return movement
 
 
 def debit(
-    customer: User,
+    owner: Owner,
     amount_cents: int,
     *,
     house: House,
@@ -83,8 +95,9 @@ def debit(
     actor: User | None,
     reason: str = "",
 ) -> Movement:
-    """Debit the customer; Overdrawn if less is available. The same reference again returns the first movement."""
-    account = account_of(customer)
+    """Debit a customer, or their locked account; Overdrawn if less is available. The same reference again returns the
+    first movement."""
+    account = locked_of(owner)
     available = max(account.balance_cents or 0, 0)
     if available < amount_cents and not Movement.objects.filter(reference=reference).exists():
         raise Overdrawn(available, amount_cents)
@@ -99,6 +112,7 @@ def debit(
     )
     if new:
         Account.objects.filter(pk=account.pk).update(balance_cents=F("balance_cents") - amount_cents)
+        account.balance_cents = (account.balance_cents or 0) - amount_cents
     return movement
 
 

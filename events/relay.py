@@ -4,32 +4,36 @@ import logging
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from .models import Delivery
 
 log = logging.getLogger(__name__)
+BATCH = 100  # deliveries that are read at once; each is claimed by itself
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=5), timedelta(hours=1)
 
 
 def drain(limit: int = 1000) -> int:
     """Deliver what is due, one transaction each; return how many handlers ran through."""
-    done = 0
-    for _ in range(limit):
-        outcome = deliver_one()
-        if outcome is None:
-            break
-        done += outcome
+    done = tried = 0
+    while tried < limit and (some := read(timezone.now(), min(BATCH, limit - tried))):
+        outcomes = [deliver_one(delivery) for delivery in some]
+        done += outcomes.count(True)
+        tried += len(some)
+        if not any(outcome is not None for outcome in outcomes):
+            break  # others are at all of them
     return done
 
 
-def deliver_one() -> bool | None:
-    """Deliver the next due event: True = done, False = failed and put off, None = nothing is due."""
+def deliver_one(known: Delivery | None = None) -> bool | None:
+    """Deliver this one, or the next due event: True = done, False = failed and put off, None = nothing is due, or
+    somebody else is at it."""
     delivery: Delivery | None = None
     try:
         with transaction.atomic():
-            delivery = claim(timezone.now())
+            delivery = claim_again(known, timezone.now()) if known else claim(timezone.now())
             if delivery is None:
                 return None
             import_string(delivery.handler)(delivery.event)
@@ -46,8 +50,25 @@ def deliver_one() -> bool | None:
 def claim(now: datetime) -> Delivery | None:
     """Lock the next delivery. Its event is read by its key afterwards: joined, PostgreSQL may read every event there
     ever was to find the one."""
-    due = Delivery.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return due.filter(done_at=None, due_at__lte=now).order_by("due_at", "id").first()
+    return due(now).select_for_update(skip_locked=True, of=("self",), no_key=True).first()
+
+
+def claim_again(known: Delivery, now: datetime) -> Delivery | None:
+    """Lock a delivery that was read without a lock, if it is still due. An event never changes, so it is not read
+    again."""
+    found = due(now).select_for_update(skip_locked=True, of=("self",), no_key=True).filter(pk=known.pk).first()
+    if found:
+        found.event = known.event
+    return found
+
+
+def read(now: datetime, limit: int) -> list[Delivery]:
+    """Return what is due with its events, the oldest first. Nothing is locked."""
+    return list(due(now).prefetch_related("event")[:limit])
+
+
+def due(now: datetime) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(done_at=None, due_at__lte=now).order_by("due_at", "id")
 
 
 def put_off(delivery: Delivery, error: Exception) -> None:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop as _
 
 from accounts.models import User
 from balance.actions import credit, debit
-from balance.models import House, Movement
+from balance.models import Account, House, Movement
 from catalog.actions import give_back_lots, take_lots
 from catalog.models import Offer, Pause, Price
 from catalog.pausing import OFFER, paused, take_turns
@@ -281,14 +281,14 @@ def secure_lots(order: Order) -> bool:
     return held(order) is not None or hold_lots(order, until=None) is not None
 
 
-def capture(order: Order, *, secured: bool, actor: User | None, **facts: str) -> None:
+def capture(order: Order, *, secured: bool, actor: User | None, account: Account | None = None, **facts: str) -> None:
     """Pay a locked, payable order from its customer's balance: debit and settlement in the caller's transaction.
 
-    `secured` is the answer of `secure_lots`. Overdrawn if the balance does not cover the total. Without lots the order
-    is settled and waits for stock: never oversold, never dropped.
+    `secured` is the answer of `secure_lots`, `account` the customer's if it is locked already. Overdrawn if the balance
+    does not cover the total. Without lots the order is settled and waits for stock: never oversold, never dropped.
     """
     debit(
-        order.customer,
+        account or order.customer,
         order.total_cents,
         house=House.ORDERS,
         kind=Movement.Kind.CAPTURE,

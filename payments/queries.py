@@ -330,9 +330,9 @@ def held_addresses(network: str) -> list[Held]:
 
 
 def due_intents(network: str, now: datetime, news: Collection[uuid.UUID] | None) -> list[PaymentIntent]:
-    """Return the intents of a network that may have to move, with their addresses: those past their time, those with
-    money that waits for credit or whose credit is gone, and those that still speak of a transfer which was dropped or
-    is not to be credited.
+    """Return the intents of a network that may have to move, with addresses and customers: those past their time, those
+    with money that waits for credit or whose credit is gone, and those that still speak of a transfer which was dropped
+    or is not to be credited.
 
     Nothing moves an intent while its transfers wait to be final, unless it is told something new: of these only the
     ones in `news` are returned, or all of them if that is none. Else each pass would cost as much as all that waits.
@@ -351,7 +351,7 @@ def due_intents(network: str, now: datetime, news: Collection[uuid.UUID] | None)
     moving |= set(lost.values_list("intent", flat=True))
     overdue = PaymentIntent.objects.filter(network=network, ended_at=None, expires_at__lt=now)
     moving |= set(overdue.values_list("pk", flat=True))
-    return list(PaymentIntent.objects.select_related("address").filter(pk__in=moving).order_by("pk"))
+    return list(PaymentIntent.objects.select_related("address", "customer").filter(pk__in=moving).order_by("pk"))
 
 
 def may_move(row: ChainTransfer) -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from . import queries
 from .actions import confirming, reserve, watching
-from .actions.settling import advance
+from .actions.settling import advance, reads_of
 from .models import ChainTransfer, NetworkCursor
 from .networks.base import BadAnswer, Batch, Cursor, Family, ForeignChain, Key, Match, Node, Unavailable
 from .registry import families, has_second_provider, second_provider
@@ -162,10 +162,11 @@ def advance_all(network: str, node: Node | None, news: set[uuid.UUID] | None, *,
     that is none. One that fails does not keep the others waiting; then the answer is False. `complete`: the network was
     read to its end just now."""
     failed = False
-    for intent in queries.due_intents(network, timezone.now(), news):
+    for read in reads_of(network, queries.due_intents(network, timezone.now(), news)):
+        intent = read.intent
         try:
             derived = node.destination(intent.address.index) if node else None
-            advance(intent.pk, now=timezone.now(), derived=derived, complete=complete)
+            advance(intent.pk, now=timezone.now(), derived=derived, complete=complete, read=read)
         except Exception:
             failed = True
             log.exception("intent %s could not be advanced", intent.pk)

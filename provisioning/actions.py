@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from cryptography.fernet import InvalidToken
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -25,13 +25,16 @@ class NotPossible(Refused):
 
 def ensure_rental(order_id: int) -> Rental | None:
     """Queue a rental for an order that is settled and holds its lots; again, or too early, changes nothing (PRV-1)."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         order = locked(order_id)
         if order.state != Order.State.SETTLED or held(order) is None:
             return None
-        rental, new = Rental.objects.get_or_create(order=order)
-        if new:
-            record("rental.queued", subject=rental, thread=order, actor=None)
+        try:
+            with transaction.atomic():
+                rental = Rental.objects.create(order=order)
+        except IntegrityError:
+            return Rental.objects.get(order=order)
+        record("rental.queued", subject=rental, thread=order, actor=None)
         return rental
 
 

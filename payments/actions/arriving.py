@@ -1,7 +1,7 @@
 """Write what a pass found of transfers: first sights, what they replace, where they are, and what a reorg took away."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -61,10 +61,56 @@ def known_of(network: str, found: Sequence[Transfer]) -> Known:
     return set(rows.values_list("txid", "position")) if found else set()
 
 
+def store_all(network: str, found: Sequence[Transfer], slack: int) -> list[ChainTransfer]:
+    """Store what a pass read, in its order; return the rows that are new or became different. First sights are inserted
+    together."""
+    known = known_of(network, found)
+    fresh = insert_together(network, [one for one in found if key_of(one) not in known], slack)
+    changed = []
+    for transfer in found:
+        row = fresh.pop(key_of(transfer), None)
+        if row is not None:
+            announce(row, transfer)
+            known.add(key_of(transfer))  # the same transfer once more is an update
+        else:
+            row = store(network, transfer, slack, known)
+        changed += [row] if row else []
+    return changed
+
+
+def key_of(found: Transfer) -> tuple[str, str]:
+    return found.txid, found.position
+
+
+def insert_together(network: str, found: Sequence[Transfer], slack: int) -> dict[tuple[str, str], ChainTransfer]:
+    """Insert first sights for our intents with one statement; return the rows by key. None of them if another process
+    was quicker with one: then each is looked at by itself."""
+    intents = intents_at(network, {one.address for one in found})
+    rows: dict[tuple[str, str], ChainTransfer] = {}
+    for one in found:
+        if one.amount > 0 and one.address in intents and key_of(one) not in rows:
+            rows[key_of(one)] = fresh_row(network, one, intents[one.address], slack)
+    if not rows:
+        return {}
+    try:
+        with transaction.atomic():
+            ChainTransfer.objects.bulk_create(rows.values())
+    except IntegrityError:
+        return {}
+    return rows
+
+
+def intents_at(network: str, addresses: Collection[str]) -> dict[str, PaymentIntent]:
+    """Return the intents with these addresses, by address, with what they are for."""
+    intents = PaymentIntent.objects.select_related("address", "order", "topup")
+    rows = intents.filter(network=network, address__network=network, address__address__in=addresses)
+    return {intent.address.address: intent for intent in rows} if addresses else {}
+
+
 def store(network: str, found: Transfer, slack: int = 0, known: Known | None = None) -> ChainTransfer | None:
     """Insert a transfer, or update where and what it is: a reorg may change both. Final ones stay as they are. Return
     it if it is new or became different. `known`: those of its batch that were stored before; none: not known."""
-    key, row = (found.txid, found.position), None
+    key, row = key_of(found), None
     if known is None or key in known:
         row = ChainTransfer.objects.filter(network=network, txid=found.txid, position=found.position).first()
     if row is None:
@@ -118,37 +164,47 @@ def contradict(row: ChainTransfer, found: Transfer) -> None:
 
 def insert(network: str, found: Transfer, slack: int) -> ChainTransfer | None:
     """Insert a first sight; none for an address that was never issued, or issued before a back-up was restored."""
-    intents = PaymentIntent.objects.select_related("address", "order", "topup")
-    intent = intents.filter(network=network, address__network=network, address__address=found.address).first()
     if found.amount <= 0:
         return None
+    intent = intents_at(network, {found.address}).get(found.address)
     if intent is None:
         keep_stray(network, found)
         return None
+    row = fresh_row(network, found, intent, slack)
     try:
         with transaction.atomic():
-            row = ChainTransfer.objects.create(
-                network=network,
-                txid=found.txid,
-                position=found.position,
-                intent=intent,
-                method=found.method or "",
-                contract=found.contract or "",
-                amount=found.amount,
-                dust=is_dust_for(intent, found),
-                explained=found.explained and not older_than_issue(intent, found),
-                slack_seconds=slack if found.block else 0,
-                **place_of(found),
-            )
+            row.save(force_insert=True)
     except IntegrityError:
         row = ChainTransfer.objects.get(network=network, txid=found.txid, position=found.position)
         return row if place(row, found) else None
+    announce(row, found)
+    return row
+
+
+def fresh_row(network: str, found: Transfer, intent: PaymentIntent, slack: int) -> ChainTransfer:
+    """Build the row of a first sight; it is not saved yet."""
+    return ChainTransfer(
+        network=network,
+        txid=found.txid,
+        position=found.position,
+        intent=intent,
+        method=found.method or "",
+        contract=found.contract or "",
+        amount=found.amount,
+        dust=is_dust_for(intent, found),
+        explained=found.explained and not older_than_issue(intent, found),
+        slack_seconds=slack if found.block else 0,
+        **place_of(found),
+    )
+
+
+def announce(row: ChainTransfer, found: Transfer) -> None:
+    """Record a first sight, and what it means for others."""
     record("transfer.seen", subject=row, thread=story(row), actor=None, amount=str(row.amount), method=row.method)
     replace_rivals(row, found.spends)
     ask_about_strangers(row)
     if found.block:
         record("transfer.included", subject=row, thread=story(row), actor=None, height=row.block_height)
-    return row
 
 
 def place_of(found: Transfer) -> dict[str, Any]:

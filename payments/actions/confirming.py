@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.utils.translation import gettext_noop
 
-from events.actions import record
+from events.actions import record, recording
 
 from ..models import ChainTransfer, ReviewItem
 from ..networks.base import Block, Confirmation, Replaced
 from ..registry import families
-from .moving import change, story
+from .moving import become, placed, story, write_alike
 from .reviews import open_review
 from .watching import my_turn
 
@@ -30,23 +30,27 @@ def record_confirmations(network: str, turn: int, answers: Sequence[tuple[ChainT
     """
     told = {asked.pk: answer for asked, answer in answers}
     moved: set[uuid.UUID] = set()
-    with transaction.atomic(durable=True):
+    with recording():
         read = {tuple(block) for block in my_turn(network, turn).recent}
         rows = ChainTransfer.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=told).order_by("pk")
+        changed = []
         for row in rows.select_related("intent__order", "intent__topup"):
-            answer = told[row.pk]
+            answer, before = told[row.pk], placed(row)
             if not isinstance(answer, Confirmation) and (row.block_height, row.block_hash) in read:
                 log.warning("%s: the node does not know a transfer of a block that it gave us", row)
             elif row.status != Status.FINAL and confirm(row, answer):
                 moved.add(row.intent_id)
+            if placed(row) != before:
+                changed.append(row)
+        write_alike(changed)
     return moved
 
 
 def confirm(row: ChainTransfer, answer: Answer) -> bool:
-    """Write what the network says about one transfer; tell whether more than its depth became different."""
+    """Note on a locked row what the network says, and record it; tell whether more than its depth became different."""
     if isinstance(answer, Replaced):
-        row.replaced_by = answer.by or row.replaced_by
         status, news = Status.REPLACED, row.status != Status.REPLACED
+        row.replaced_by = (answer.by if news else "") or row.replaced_by
     elif answer is None:
         status, news = Status.DROPPED, not row.is_gone
     elif answer.block is None:
@@ -54,25 +58,21 @@ def confirm(row: ChainTransfer, answer: Answer) -> bool:
     else:
         return confirm_in_block(row, answer, answer.block)
     if news:
-        change(row, status, f"transfer.{status}")
+        become(row, status, f"transfer.{status}")
     return news
 
 
 def confirm_in_block(row: ChainTransfer, answer: Confirmation, block: Block) -> bool:
-    columns = ("block_height", "block_hash", "block_time", "confirmations", "finalized")
-    before = [getattr(row, column) for column in columns]
+    before = row.block_height, row.block_hash, row.block_time
     row.block_height, row.block_hash, row.block_time = block.height, block.hash, block.time
     row.confirmations, row.finalized = answer.confirmations, answer.finalized
     if is_final(row):
-        change(row, Status.FINAL, "transfer.final")
+        become(row, Status.FINAL, "transfer.final")
         return True
     if row.status != Status.INCLUDED:
-        change(row, Status.INCLUDED, "transfer.included")
+        become(row, Status.INCLUDED, "transfer.included")
         return True
-    if before == [getattr(row, column) for column in columns]:
-        return False
-    row.save(update_fields=columns)
-    return before[:3] != [block.height, block.hash, block.time]
+    return before != (block.height, block.hash, block.time)
 
 
 def record_second(network: str, turn: int, answers: Sequence[tuple[ChainTransfer, Answer]]) -> None:

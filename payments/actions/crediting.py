@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from balance.actions import credit
-from balance.models import House, Movement
+from balance.models import Account, House, Movement
 from events.actions import record
 
 from .. import quotes
@@ -144,14 +144,15 @@ def may_credit_apart(intent: PaymentIntent, credited: Credited) -> bool:
     return False
 
 
-def allocate(intent: PaymentIntent, credited: Credited) -> None:
-    """Credit one transfer to the customer. The unique keys of allocation and movement make it happen once."""
+def allocate(intent: PaymentIntent, credited: Credited, account: Account) -> None:
+    """Credit one transfer to the customer's locked account. The unique keys of allocation and movement make it happen
+    once."""
     transfer, movement = credited.transfer, None
     if transfer.verdict == Verdict.KEEP:  # it may be on its way back to its sender
         raise RuntimeError(f"{transfer} is not to be credited: a person decided that")
     if credited.cents:
         movement = credit(
-            intent.customer,
+            account,
             credited.cents,
             house=House.RECEIVED,
             kind=Movement.Kind.TRANSFER,

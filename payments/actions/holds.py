@@ -1,6 +1,6 @@
 """Tell the order what payments knows: how long its lots are kept, and whether money was seen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -13,10 +13,16 @@ from ..models import ChainTransfer, PaymentIntent
 
 
 def renew_hold(
-    order: Order, *, now: datetime, live: Sequence[PaymentIntent] | None = None, hold: Hold | None = None
+    order: Order,
+    *,
+    now: datetime,
+    live: Sequence[PaymentIntent] | None = None,
+    hold: Hold | None = None,
+    arrived: Sequence[ChainTransfer] | None = None,
 ) -> None:
-    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6). `live` and
-    `hold` are what the caller has read of them under its locks; what is not given is read here."""
+    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6). `live`,
+    `hold` and `arrived`, the transfers of one of its promises, are what the caller has read of them under its locks;
+    what is not given is read here."""
     if order.payment == Order.Payment.PAID:
         return
     rules = Rules(
@@ -24,8 +30,10 @@ def renew_hold(
         grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
         renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
     )
-    seen_at = first_seen_at(order)
-    live = list(PaymentIntent.objects.filter(order=order, ended_at=None)) if live is None else live
+    promises = [] if live is not None else list(PaymentIntent.objects.filter(order=order))
+    live = [intent for intent in promises if intent.ended_at is None] if live is None else live
+    only = promises[0] if len(promises) == 1 else None
+    seen_at = first_seen_at(order) if only is None or arrived is None else first_seen(only, arrived)
     tell_payment(
         order,
         Order.Payment.SEEN if seen_at else Order.Payment.NONE,
@@ -42,6 +50,17 @@ def renew_hold(
         seen_at=seen_at,
     )
     keep_hold(order, until=until)
+
+
+def first_seen(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> datetime | None:
+    """Return what `first_seen_at` does for an order with no other intent than the one with these transfers."""
+    waiting = [row for row in arrived if not row.credited and row.verdict != ChainTransfer.Verdict.KEEP]
+    return min((row.first_seen_at for row in received(intent, waiting) if not row.dust), default=None)
+
+
+def received(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> list[ChainTransfer]:
+    """Return what the network knows of the asked asset and a transaction explains."""
+    return [row for row in arrived if row.method == intent.method and row.explained and not row.is_gone]
 
 
 def first_seen_at(order: Order) -> datetime | None:

@@ -279,6 +279,18 @@ def locked_intent(intent_id: uuid.UUID) -> PaymentIntent:
     return intent
 
 
+def locked_again(read: PaymentIntent) -> PaymentIntent:
+    """Return an intent that was read before with its address and customer, as `locked_intent` does: whose it is, what
+    it is for and where to pay never changes, so they are not read again."""
+    order = locked(read.order_id) if read.order_id else None
+    topups = TopUp.objects.select_for_update(of=("self",), no_key=True)
+    topup = topups.get(pk=read.topup_id) if read.topup_id else None
+    intent = PaymentIntent.objects.select_for_update(of=("self",), no_key=True).get(pk=read.pk)
+    intent.order, intent.topup, intent.address, intent.customer = order, topup, read.address, read.customer
+    intent.purpose.customer = read.customer
+    return intent
+
+
 def choose_late(intent_id: uuid.UUID, *, pay_if_late: bool, actor: User) -> PaymentIntent:
     """Note whether money too late for the promise shall still pay the order, as long as nothing was credited."""
     with transaction.atomic(durable=True):

@@ -1,29 +1,30 @@
 """Turn facts into credit and credit into a paid order: one function, `advance`, that may run at any time and again."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext_noop
 
-from events.actions import record, subject_of
+from balance.actions import account_of
+from balance.models import Account
+from events.actions import record, recording, subject_of
 from events.models import Event
 from orders.actions import held, help_given, secure_lots
 from orders.models import Hold
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
-from ..queries import price_near, tolerance
+from ..queries import credited_cents, price_near, tolerance
 from ..registry import Method, has_second_provider
 from ..registry import method as method_by_code
 from ..standing import FAIR_SHARE, Fact, Promise, Standing, shares, stand, worth
 from .crediting import Credited, allocate, apart_of, priced
-from .holds import renew_hold
-from .intents import locked_intent
+from .holds import received, renew_hold
+from .intents import locked_again, locked_intent
 from .paying import pay_from_credit, pay_order, settle_topup, would_cover
 from .reversing import lost_credit, reverse
 from .reviews import open_review
@@ -32,11 +33,30 @@ Quote, Settlement, Status = PaymentIntent.Quote, PaymentIntent.Settlement, Chain
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What a pass has read of an intent before its turn: the row with its address and customer, which never change; the
+    installation, which never does either; and until when the network was watched. That may be older than what is read
+    under the lock, never younger: what was watched later does not count yet."""
+
+    intent: PaymentIntent
+    installation: Installation
+    watched: datetime | None
+
+
+def reads_of(network: str, intents: Sequence[PaymentIntent]) -> list[Read]:
+    """Return what a pass knows of each of these intents, which come with their addresses and customers."""
+    if not intents:
+        return []
+    installation, watched = Installation.objects.get(), watched_until(network)
+    return [Read(intent, installation, watched) for intent in intents]
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """Everything that `advance` decides from: an intent's locked row, its promise, its transfers and the clock.
 
     `arrived`: all that was sent to its address and may have an effect; `transfers`: of it what the promise is about.
-    `before` are the caches as they are stored.
+    `credited`: some of it is credited already. `before` are the caches as they are stored.
     """
 
     intent: PaymentIntent
@@ -47,6 +67,7 @@ class Case:
     facts: Sequence[Fact]
     watched: datetime | None
     now: datetime
+    credited: bool
     before: Mapping[str, object]
 
     def stand(self, *, fair_allowed: bool = True) -> Standing:
@@ -73,41 +94,57 @@ class Plan:
     pays: bool
 
     @property
+    def credits(self) -> Sequence[Credited]:
+        return [*self.split, *self.apart]
+
+    @property
     def had_lots(self) -> bool:
         return self.hold is not None
 
 
-def advance(intent_id: uuid.UUID, *, now: datetime, derived: str | None, complete: bool = True) -> None:
+def advance(
+    intent_id: uuid.UUID, *, now: datetime, derived: str | None, complete: bool = True, read: Read | None = None
+) -> None:
     """Bring an intent to what its facts say: credit final transfers, pay the order, end the promise, keep the caches.
 
     `derived` is the address that the worker's own key gives for the intent's index. Without it, or if it differs from
     the stored row, nothing is credited: a changed row must not move money. What was credited and is gone is reversed,
-    if the network was read `complete`: else it may be in a block that was not read yet.
+    if the network was read `complete`: else it may be in a block that was not read yet. `read`: what the caller knows
+    already.
     """
-    with transaction.atomic(durable=True):
-        case = case_of(locked_intent(intent_id), now)
-        plan = plan_of(case, derived)
+    with recording():
+        intent = locked_again(read.intent) if read else locked_intent(intent_id)
+        case = case_of(intent, now, read)
+        plan = plan_of(case, derived, read.installation if read else None)
         if complete and any(row.credited and row.status != Status.FINAL for row in case.arrived):
             for lost in lost_credit(case.intent):
                 reverse(case.intent, lost)
-        for credited in (*plan.split, *plan.apart):
-            allocate(case.intent, credited)
-        if plan.standing.settle:
-            case.intent.settlement = keep_promise(case, plan)
-        elif plan.split or plan.apart:
-            after_credit(case, plan)
+        if plan.credits or plan.standing.settle:
+            move_money(case, plan)
         elif case.intent.settlement == Settlement.REVIEW:
             leave_review(case.intent)
         keep_caches(case, plan.standing)
         if case.intent.order:
-            renew_hold(case.intent.order, now=now, hold=plan.hold)
+            arrived = None if case.credited else case.arrived  # what was reversed above changed other copies
+            renew_hold(case.intent.order, now=now, hold=plan.hold, arrived=arrived)
 
 
-def plan_of(case: Case, derived: str | None) -> Plan:
+def move_money(case: Case, plan: Plan) -> None:
+    """Credit what is to be credited, and do what it was for. The account is locked last."""
+    account = account_of(case.intent.customer)
+    for credited in plan.credits:
+        allocate(case.intent, credited, account)
+    if plan.standing.settle:
+        case.intent.settlement = keep_promise(case, plan, account)
+    else:
+        after_credit(case, plan, account)
+
+
+def plan_of(case: Case, derived: str | None, installation: Installation | None) -> Plan:
     """Decide everything, and lock stock, before the first write to an account: that is the order of locks."""
     intent, hold, standing = case.intent, hold_of(case.intent), case.stand()
     apart = apart_of(intent, case.method, case.arrived, case.now) if derived else []
-    if (standing.credit or apart) and not address_holds(intent, derived):
+    if (standing.credit or apart) and not address_holds(intent, derived, installation):
         return Plan(postponed(standing), [], [], hold, False, False)
     split = priced(intent, case.method, shares(case.promise, standing), case.transfers, case.now)
     if standing.settle and lacks_promised(case.promise, standing, split):
@@ -142,21 +179,20 @@ def postponed(standing: Standing) -> Standing:
     return replace(standing, settle=False, ended=standing.ended and not standing.settle)
 
 
-def case_of(intent: PaymentIntent, now: datetime) -> Case:
+def case_of(intent: PaymentIntent, now: datetime, read: Read | None = None) -> Case:
     """Read everything about a locked intent."""
-    watched = watched_until(intent.network)  # before the transfers: what was watched meanwhile must not count
+    watched = (
+        read.watched if read else watched_until(intent.network)
+    )  # before the transfers: what was watched meanwhile must not count
     rows = ChainTransfer.objects.filter(intent=intent, dust=False).exclude(method="").order_by("pk")
     arrived, before = list(rows), {column: getattr(intent, column) for column in CACHES}
     judged = [row for row in received(intent, arrived) if row.verdict != ChainTransfer.Verdict.KEEP]
     method = method_by_code(intent.method)
     promise = promise_of(intent, method)
     facts = [fact_of(row, promise, method, now) for row in judged]
-    return Case(intent, method, promise, arrived, {row.pk: row for row in judged}, facts, watched, now, before)
-
-
-def received(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> list[ChainTransfer]:
-    """Return what the network knows of the asked asset and a transaction explains."""
-    return [row for row in arrived if row.method == intent.method and row.explained and not row.is_gone]
+    credited = any(row.credited for row in arrived)
+    transfers = {row.pk: row for row in judged}
+    return Case(intent, method, promise, arrived, transfers, facts, watched, now, credited, before)
 
 
 def promise_of(intent: PaymentIntent, method: Method) -> Promise:
@@ -215,12 +251,12 @@ def watched_until(network: str) -> datetime | None:
     return min(watched, passed or watched) if watched else None
 
 
-def address_holds(intent: PaymentIntent, derived: str | None) -> bool:
+def address_holds(intent: PaymentIntent, derived: str | None, installation: Installation | None) -> bool:
     """Check the address once more before money moves: the seal of its row, and what our key derives."""
     row = intent.address
     if derived is None:
         return False
-    if derived == row.address and seals.holds(row, Installation.objects.get()):
+    if derived == row.address and seals.holds(row, installation or Installation.objects.get()):
         return True
     if intent.settlement == Settlement.UNSETTLED:
         intent.settlement = Settlement.REVIEW
@@ -236,15 +272,18 @@ def address_holds(intent: PaymentIntent, derived: str | None) -> bool:
     return False
 
 
-def keep_promise(case: Case, plan: Plan) -> PaymentIntent.Settlement:
+def keep_promise(case: Case, plan: Plan, account: Account) -> PaymentIntent.Settlement:
     """Do what the money was for: pay the order, or call the top-up covered."""
     if case.intent.topup:
         settle_topup(case.intent.topup)
         return Settlement.SETTLED
-    return pay_order(case.intent, case.promise, secured=plan.secured, had_lots=plan.had_lots)
+    fresh = sum(one.cents for one in plan.credits)
+    credited = credited_cents([case.intent]) if case.credited else fresh
+    secured, had_lots = plan.secured, plan.had_lots
+    return pay_order(case.intent, case.promise, account, credited=credited, secured=secured, had_lots=had_lots)
 
 
-def after_credit(case: Case, plan: Plan) -> None:
+def after_credit(case: Case, plan: Plan, account: Account) -> None:
     """Note what became of credited money that kept no promise, or came after it was kept."""
     intent = case.intent
     if intent.settlement == Settlement.REVERSED:
@@ -254,7 +293,7 @@ def after_credit(case: Case, plan: Plan) -> None:
     elif intent.settlement == Settlement.REVIEW or (plan.split and intent.settlement != Settlement.SETTLED):
         intent.settlement = Settlement.CREDITED
     if intent.order and plan.pays and plan.secured:
-        pay_from_credit(intent.order, intent, had_lots=plan.had_lots)
+        pay_from_credit(intent.order, intent, account, had_lots=plan.had_lots)
     elif intent.topup:
         settle_topup(intent.topup, if_covered=True)
 

@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from accounts.models import User
-from events.actions import record
+from events.actions import record, recording
 
 from ..models import NetworkCursor, ReservedAddress, ReviewItem
 from ..networks.base import Batch, Held
 from ..registry import families
-from .arriving import known_of, rewind, store
+from .arriving import rewind, store_all
 from .reviews import open_review
 
 # How long a watcher that gives no sign of life keeps others away: longer than the slowest answers for one block (four
@@ -75,13 +75,12 @@ def my_turn(network: str, turn: int) -> NetworkCursor:
 def record_batch(network: str, turn: int, batch: Batch) -> set[uuid.UUID]:
     """Write what a pass read: a rewind, the transfers, and the cursor, in one transaction. Return the intents that it
     told something new."""
-    with transaction.atomic(durable=True):
+    with recording():
         cursor = my_turn(network, turn)
         now = timezone.now()
         slack = slack_of(cursor, now)
         changed = rewind(network, batch.rewound_to) if batch.rewound_to is not None else []
-        known = known_of(network, batch.transfers)
-        changed += [row for transfer in batch.transfers if (row := store(network, transfer, slack, known))]
+        changed += store_all(network, batch.transfers, slack)
         keep_held(network, batch.held, now)
         cursor.genesis = batch.cursor.genesis
         cursor.recent = [list(block) for block in batch.cursor.recent]

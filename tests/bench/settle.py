@@ -1,12 +1,15 @@
 """Settle bursts of transfers: recognised, credited, captured, provisioning queued.
 
-Run it with `./run bench settle`. The floor is the least ORM code that writes the same rows in the same transactions
-(`kit/settle_floor.py`); both take turns, and ours must reach 0.6 of its rate. Then the same burst among 100 and among
+Run it with `./run bench settle`. The floor sends the same statements in the same transactions with the bare ORM, and
+decides nothing (`kit/settle_floor.py`); both take turns, and ours must reach 0.6 of its rate. What both send is
+compared here by verb and table, so neither can change without the other. Then the same burst among 100 and among
 1,000,000 stored transfers: what one costs must not grow.
 """
 
+import re
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
@@ -22,7 +25,8 @@ from payments.verify import discrepancies
 from provisioning.models import Rental
 
 BURST, SMALL, PAIRS = 1_000, 50, 5
-LEAST, GROWTH = 0.6, 1.25
+LEAST, GROWTH, APART = 0.6, 1.25, 2
+TABLE = re.compile(r'(?:FROM|INTO|UPDATE) "(\w+)"')
 STORED = 1_000_000
 
 
@@ -53,6 +57,16 @@ def burst(meter: Meter, shop: Shop, size: int, work: object = ours) -> tuple[Cos
     return cost, statements
 
 
+def kinds(statements: Statements) -> Counter[str]:
+    """Count statements by verb and table, locks and savepoints apart."""
+    found = Counter({"savepoints and transactions": statements.control})
+    for sql, _, _ in statements.sent:
+        verb, table = sql.split(maxsplit=1)[0], TABLE.search(sql)
+        lock = " to lock" if "FOR NO KEY UPDATE" in sql else ""
+        found[f"{verb} {table[1] if table else '?'}{lock}"] += 1
+    return found
+
+
 def measure(given: Namespace) -> Result:
     meter, shop, result = Meter(), Shop().open(), Result()
     burst(meter, shop, 10)
@@ -60,6 +74,12 @@ def measure(given: Namespace) -> Result:
     pairs = [[burst(meter, shop, SMALL, work) for work in (ours, floor)] for _ in range(PAIRS)]
     rate = median(least.cpu / cost.cpu for (cost, _), (least, _) in pairs)
     result.checks.append(Check("our rate by that of the bare ORM", rate, least=LEAST))
+    ours_sent, floor_sent = (kinds(statements) for _, statements in pairs[0])
+    apart = (ours_sent - floor_sent) + (floor_sent - ours_sent)
+    named = ", ".join(f"{kind} {count}" for kind, count in apart.items()) or "none"
+    result.checks.append(
+        Check(f"statements of a burst that only one of both sends ({named})", apart.total(), most=APART)
+    )
     few = add(result, f"ours, bursts of {SMALL}", SMALL, [one for one, _ in pairs])
     add(result, f"bare ORM, bursts of {SMALL}", SMALL, [one for _, one in pairs])
     large = add(result, f"ours, a burst of {given.burst:,}", given.burst, [burst(meter, shop, given.burst)])
@@ -80,6 +100,7 @@ def add(result: Result, name: str, size: int, bursts: Sequence[tuple[Cost, State
             "cpu_ms": cpu * 1e3,
             "database_ms": median(cost.database for cost, _ in bursts) / size * 1e3,
             "statements": len(bursts[0][1].sent) / size,
+            "savepoints": bursts[0][1].control / size,
             "per_cpu_second": 1 / cpu,
             "per_second": size / median(cost.wall for cost, _ in bursts),
         }
