@@ -13,10 +13,16 @@ from ..models import ChainTransfer, PaymentIntent
 
 
 def renew_hold(
-    order: Order, *, now: datetime, live: Sequence[PaymentIntent] | None = None, hold: Hold | None = None
+    order: Order,
+    *,
+    now: datetime,
+    live: Sequence[PaymentIntent] | None = None,
+    hold: Hold | None = None,
+    earlier: Sequence[PaymentIntent] | None = None,
 ) -> None:
     """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6). `live` and
-    `hold` are what the caller has read of them under its locks; what is not given is read here."""
+    `hold` are what the caller has read of them under its locks, `earlier` all promises that can have transfers; what is
+    not given is read here."""
     if order.payment == Order.Payment.PAID:
         return
     rules = Rules(
@@ -24,7 +30,7 @@ def renew_hold(
         grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
         renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
     )
-    seen_at = first_seen_at(order)
+    seen_at = first_seen_at(order, earlier)
     live = list(PaymentIntent.objects.filter(order=order, ended_at=None)) if live is None else live
     tell_payment(
         order,
@@ -44,9 +50,11 @@ def renew_hold(
     keep_hold(order, until=until)
 
 
-def first_seen_at(order: Order) -> datetime | None:
-    """Return when the oldest transfer for this order that is not credited yet, and is to be, was first seen."""
-    rows = ChainTransfer.objects.filter(intent__order=order, credited=False)
+def first_seen_at(order: Order, intents: Sequence[PaymentIntent] | None = None) -> datetime | None:
+    """Return when the oldest transfer for this order that is not credited yet, and is to be, was first seen; `intents`
+    as `earlier` above."""
+    of_order = {"intent__order": order} if intents is None else {"intent__in": intents}
+    rows = ChainTransfer.objects.filter(credited=False, **of_order)
     rows = rows.exclude(verdict=ChainTransfer.Verdict.KEEP)
     oldest = rows.known().that_count().order_by("first_seen_at").first()
     return oldest.first_seen_at if oldest else None
