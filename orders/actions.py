@@ -34,6 +34,7 @@ from .errors import (
 )
 from .models import Environment, Hold, Order
 from .numbering import insert_with_fresh_number
+from .queries import found_own, own_orders
 
 ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", _("Notebook"), _("Inference"), "Blender", _("Other"))
 
@@ -164,6 +165,12 @@ def locked(order_id: int) -> Order:
     return Order.objects.select_for_update(of=("self",), no_key=True).get(pk=order_id)
 
 
+def locked_own(customer: User, number: str) -> Order:
+    """Return the customer's order with this number, locked; 404 as `own_order`."""
+    rows = own_orders(customer, number).select_for_update(of=("self",), no_key=True)
+    return found_own(customer, rows.first())
+
+
 def keep_hold(order: Order, *, until: datetime) -> None:
     """Set when the hold of an open order ends (told by payments, which knows promises and transfers)."""
     Hold.objects.filter(order=order, state=Hold.State.HELD, until__isnull=False).update(until=until)
@@ -273,6 +280,17 @@ def decide_help(order_id: int, *, reason: str, actor: User) -> bool:
         return help_given(locked(order_id), actor=actor, reason=reason.strip())
 
 
+def keep_lots(order: Order) -> bool:
+    """Keep the lots of a locked order for good, as `secure_lots`, in one statement where they are held: the caller pays
+    the order in this transaction, or rolls it back."""
+    return keep_for_good(order) or hold_lots(order, until=None) is not None
+
+
+def keep_for_good(order: Order) -> bool:
+    """Take the end away from the hold of a locked order; False if it has none."""
+    return Hold.objects.filter(order=order, state=Hold.State.HELD).update(until=None) == 1
+
+
 def secure_lots(order: Order) -> bool:
     """Make sure that a locked order holds its lots; False if nothing is held and nothing is left.
 
@@ -281,11 +299,20 @@ def secure_lots(order: Order) -> bool:
     return held(order) is not None or hold_lots(order, until=None) is not None
 
 
-def capture(order: Order, *, secured: bool, actor: User | None, account: Account | None = None, **facts: str) -> None:
+def capture(
+    order: Order,
+    *,
+    secured: bool,
+    kept: bool = False,
+    actor: User | None,
+    account: Account | None = None,
+    **facts: str,
+) -> None:
     """Pay a locked, payable order from its customer's balance: debit and settlement in the caller's transaction.
 
-    `secured` is the answer of `secure_lots`, `account` the customer's if it is locked already. Overdrawn if the balance
-    does not cover the total. Without lots the order is settled and waits for stock: never oversold, never dropped.
+    `secured` is the answer of `secure_lots`, or of `keep_lots`: then the lots are `kept` already. `account` is the
+    customer's if it is locked already. Overdrawn if the balance does not cover the total. Without lots the order is
+    settled and waits for stock: never oversold, never dropped.
     """
     debit(
         account or order.customer,
@@ -295,7 +322,8 @@ def capture(order: Order, *, secured: bool, actor: User | None, account: Account
         reference=f"order:{order.pk}:capture",
         actor=actor,
     )
-    Hold.objects.filter(order=order, state=Hold.State.HELD).update(until=None)
+    if not kept:
+        keep_for_good(order)
     order.payment, order.settled_at = Order.Payment.PAID, timezone.now()
     order.move_to(Order.State.SETTLED, columns=("payment", "settled_at"), actor=actor, reserved=secured, **facts)
     if not secured:

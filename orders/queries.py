@@ -17,10 +17,18 @@ def waiting_for_stock() -> QuerySet[Order]:
     return Order.objects.filter(~Exists(held), ~Exists(wiped), state=Order.State.SETTLED)
 
 
-def own_order(customer: User, number: str) -> Order:
-    """Return the customer's order with this number, typed in any way; 404 for a wrong one and for anybody else's."""
+def own_orders(customer: User, number: str) -> QuerySet[Order]:
+    """Return the customer's order with this number, typed in any way: one row, or none."""
     symbols = numbers.read(number, settings.ORDER_NUMBER_PREFIX)
-    order = Order.objects.select_related("offer").filter(customer=customer, symbols=symbols or "").first()
+    return Order.objects.filter(customer=customer, symbols=symbols or "").order_by()
+
+
+def own_order(customer: User, number: str) -> Order:
+    """Return the customer's order with this number and its offer; 404 for a wrong one and for anybody else's."""
+    return found_own(customer, own_orders(customer, number).select_related("offer").first())
+
+
+def found_own(customer: User, order: Order | None) -> Order:
     if order is None:
         raise Http404("no such order")
     order.customer = customer  # no query for whom we know

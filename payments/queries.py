@@ -253,10 +253,10 @@ def pending_cents(customer: User) -> int:
     return sum(row.amount * row.intent.usd_cents // row.intent.amount for row in rows)
 
 
-def rest_cents(order: Order) -> int:
+def rest_cents(order: Order, intents: Iterable[PaymentIntent] | None = None) -> int:
     """Return what is left to pay of an order; may be zero or less. The balance counts only where something was credited
-    for it."""
-    credited = credited_cents(order.intents.all())
+    for it. `intents` are all that it has, where the caller has read them."""
+    credited = credited_cents(order.intents.all() if intents is None else intents)
     return order.total_cents - min(credited, available_cents(order.customer)) if credited else order.total_cents
 
 

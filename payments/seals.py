@@ -2,8 +2,10 @@
 
 import hashlib
 import hmac
+from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from .models import Installation, Payout, ReservedAddress
 
@@ -44,3 +46,14 @@ def payout_holds(payout: Payout, installation: Installation) -> bool:
 def signature(installation: Installation, *facts: str) -> str:
     parts = (VERSION, str(installation.identity), installation.kind, *facts)
     return hmac.new(settings.ADDRESS_SEAL_KEY.encode(), "\n".join(parts).encode(), hashlib.sha256).hexdigest()
+
+
+def with_installation(rows: QuerySet[ReservedAddress]) -> QuerySet[ReservedAddress]:
+    """Read the installation, of which there is one, in the same statement as the rows."""
+    only: Any = Installation.objects.order_by("pk")
+    return rows.annotate(identity=only.values("identity")[:1], installation_kind=only.values("kind")[:1])
+
+
+def installation_of(row: Any) -> Installation:
+    """Return the installation that was read `with_installation`."""
+    return Installation(identity=row.identity, kind=row.installation_kind)

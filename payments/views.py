@@ -2,6 +2,7 @@
 
 import uuid
 from collections import Counter
+from collections.abc import Callable
 from typing import cast
 
 from django.conf import settings
@@ -31,42 +32,43 @@ from .pages import history_mark, page_of, pages_of, panel_of
 @never_cache
 def choose(request: HttpRequest, number: str) -> HttpResponse:
     """Offer the methods for what is left of an order, and make the instructions."""
-    return offer_methods(request, own_order(cast(User, request.user), number))
+    return offer_methods(request, number, own_order, intents.open_own_intent)
 
 
 @login_required
 @never_cache
 def choose_topup(request: HttpRequest, number: str) -> HttpResponse:
     """Offer the methods for what is left of a top-up, and make the instructions."""
-    return offer_methods(request, queries.own_topup(cast(User, request.user), number))
+    return offer_methods(request, number, queries.own_topup, open_own_topup)
 
 
-def offer_methods(request: HttpRequest, purpose: Purpose) -> HttpResponse:
-    if not purpose.is_payable:
-        messages.info(request, str(NotPayable()))
-        return redirect(purpose)
+def offer_methods(
+    request: HttpRequest, number: str, own: Callable[[User, str], Purpose], make: Callable[..., PaymentIntent]
+) -> HttpResponse:
+    """`own` reads what the number names; `make` makes the instructions for it, reads it by itself and locks it."""
+    customer = cast(User, request.user)
     form, refusal, status = ChooseForm(request.POST if request.method == "POST" else None), "", 200
     if form.is_bound:
         try:
             if form.is_valid():
-                made = opened(purpose, actor=cast(User, request.user), **form.cleaned_data)
-                return redirect("payments:intent", made.pk)
+                return redirect("payments:intent", make(number, actor=customer, **form.cleaned_data).pk)
             refusal, status = _("Choose one of the methods shown."), 409
         except Refused as error:
             refusal, status = str(error), 503 if isinstance(error, NotNow) else 409
+    purpose = own(customer, number)
+    if not purpose.is_payable:
+        messages.info(request, str(NotPayable()))
+        return redirect(purpose)
     context = choices(purpose) | {"form": form, "form_key": uuid.uuid4(), "refusal": refusal}
     return render(request, "payments/choose.html", context, status=status)
 
 
-def opened(
-    purpose: Purpose, *, method: str, form_key: uuid.UUID, exchange: bool, pay_if_late: bool, actor: User
+def open_own_topup(
+    number: str, *, method: str, form_key: uuid.UUID, exchange: bool, pay_if_late: bool, actor: User
 ) -> PaymentIntent:
-    """Make the instructions; a top-up has nothing that late money could still pay."""
-    if isinstance(purpose, TopUp):
-        return intents.open_topup_intent(purpose.pk, method, form_key=form_key, actor=actor, exchange=exchange)
-    return intents.open_intent(
-        purpose.pk, method, form_key=form_key, actor=actor, exchange=exchange, pay_if_late=pay_if_late
-    )
+    """Make instructions for a top-up, which has nothing that late money could still pay."""
+    topup = queries.own_topup(actor, number)
+    return intents.open_topup_intent(topup.pk, method, form_key=form_key, actor=actor, exchange=exchange)
 
 
 def choices(purpose: Purpose) -> dict[str, object]:
@@ -183,11 +185,9 @@ def choose_late(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
 @require_POST
 def pay_from_balance(request: HttpRequest, number: str) -> HttpResponse:
     """Pay the whole order from the balance (BAL-3)."""
-    customer = cast(User, request.user)
-    order = own_order(customer, number)
     try:
-        intents.pay_from_balance(order.pk, actor=customer)
+        intents.pay_own_from_balance(number, actor=cast(User, request.user))
         messages.success(request, _("The order is paid from your balance."))
     except Refused as error:
         messages.error(request, str(error))
-    return redirect("orders:detail", order.number)
+    return redirect("orders:detail", number)

@@ -18,11 +18,13 @@ def renew_hold(
     now: datetime,
     live: Sequence[PaymentIntent] | None = None,
     hold: Hold | None = None,
+    earlier: Sequence[PaymentIntent] | None = None,
     arrived: Sequence[ChainTransfer] | None = None,
 ) -> None:
-    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6). `live`,
-    `hold` and `arrived`, the transfers of one of its promises, are what the caller has read of them under its locks;
-    what is not given is read here."""
+    """Recompute the end of a locked, unpaid order's hold from its live promises and seen transfers (ORD-6).
+
+    What the caller has read under its locks is given, what is not is read here: `live` promises, the `hold`, the
+    `earlier` promises that can have transfers, or the transfers that `arrived` for one of its promises."""
     if order.payment == Order.Payment.PAID:
         return
     rules = Rules(
@@ -33,7 +35,7 @@ def renew_hold(
     promises = [] if live is not None else list(PaymentIntent.objects.filter(order=order))
     live = [intent for intent in promises if intent.ended_at is None] if live is None else live
     only = promises[0] if len(promises) == 1 else None
-    seen_at = first_seen_at(order) if only is None or arrived is None else first_seen(only, arrived)
+    seen_at = first_seen_at(order, earlier) if only is None or arrived is None else first_seen(only, arrived)
     tell_payment(
         order,
         Order.Payment.SEEN if seen_at else Order.Payment.NONE,
@@ -63,9 +65,11 @@ def received(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> list[Ch
     return [row for row in arrived if row.method == intent.method and row.explained and not row.is_gone]
 
 
-def first_seen_at(order: Order) -> datetime | None:
-    """Return when the oldest transfer for this order that is not credited yet, and is to be, was first seen."""
-    rows = ChainTransfer.objects.filter(intent__order=order, credited=False)
+def first_seen_at(order: Order, intents: Sequence[PaymentIntent] | None = None) -> datetime | None:
+    """Return when the oldest transfer for this order that is not credited yet, and is to be, was first seen; `intents`
+    as `earlier` above."""
+    of_order = {"intent__order": order} if intents is None else {"intent__in": intents}
+    rows = ChainTransfer.objects.filter(credited=False, **of_order)
     rows = rows.exclude(verdict=ChainTransfer.Verdict.KEEP)
     oldest = rows.known().that_count().order_by("first_seen_at").first()
     return oldest.first_seen_at if oldest else None

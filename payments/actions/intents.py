@@ -1,14 +1,14 @@
 """Make, declare and cancel payment instructions; pay from the balance. These are what a customer does."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
@@ -16,7 +16,7 @@ from balance.actions import Overdrawn
 from catalog.pausing import take_turns
 from events.actions import record
 from money.usd import localised
-from orders.actions import capture, hold_again, locked, secure_lots
+from orders.actions import capture, hold_again, keep_lots, locked, locked_own
 from orders.errors import Refused
 from orders.models import Order
 
@@ -57,7 +57,16 @@ def open_intent(
     """
     asked = Asked(method_by_code(method_code), form_key, exchange, pay_if_late)
     with sealed_addresses():
-        return promise_for_order(order_id, asked, actor)
+        return promise_for_order(partial(locked, order_id), asked, actor)
+
+
+def open_own_intent(
+    number: str, *, method: str, form_key: uuid.UUID, actor: User, exchange: bool = False, pay_if_late: bool = False
+) -> PaymentIntent:
+    """Promise a price for what is left of the actor's order with this number, as `open_intent`; 404 as `own_order`."""
+    asked = Asked(method_by_code(method), form_key, exchange, pay_if_late)
+    with sealed_addresses():
+        return promise_for_order(partial(locked_own, actor, number), asked, actor)
 
 
 def open_topup_intent(
@@ -79,22 +88,23 @@ def sealed_addresses() -> Iterator[None]:
         raise
 
 
-def promise_for_order(order_id: int, asked: Asked, actor: User) -> PaymentIntent:
+def promise_for_order(lock: Callable[[], Order], asked: Asked, actor: User) -> PaymentIntent:
+    """`lock` returns the order, locked."""
     now = timezone.now()
     with transaction.atomic(durable=True):
         take_turns()
-        order = locked(order_id)
-        existing, live = known_intents(order, asked.form_key)
+        order = lock()
+        existing, live, earlier = known_intents(order, asked.form_key)
         if existing:
             return existing
-        refuse_unless_possible(order, live, actor, now)
-        intent = promise(order, rest_to_pay(order), asked, now)
+        refuse_unless_possible(order, live)
+        intent = promise(order, rest_to_pay(order, earlier), asked, now)
         hold = hold_again(order, until=intent.expires_at, actor=actor)
         if hold is None:
             raise errors.NothingLeft
         supersede(live, actor=actor, now=now)
-        renew_hold(order, now=now, live=[*live, intent], hold=hold)
-        refuse_more_at_once(actor, now)
+        renew_hold(order, now=now, live=[*live, intent], hold=hold, earlier=earlier)
+        refuse_too_many_made(actor, now)
         record_opened(intent, actor)
         return intent
 
@@ -104,30 +114,29 @@ def promise_for_topup(topup_id: int, asked: Asked, actor: User) -> PaymentIntent
     with transaction.atomic(durable=True):
         take_turns()
         topup = TopUp.objects.select_for_update(of=("self",), no_key=True).get(pk=topup_id)
-        existing, live = known_intents(topup, asked.form_key)
+        existing, live, earlier = known_intents(topup, asked.form_key)
         if existing:
             return existing
-        refuse_unless_possible(topup, live, actor, now)
-        rest = max(topup.amount_cents - credited_cents(topup.intents.all()), 1)
+        refuse_unless_possible(topup, live)
+        rest = max(topup.amount_cents - credited_cents(earlier), 1)
         intent = promise(topup, rest, asked, now)
         supersede(live, actor=actor, now=now)
-        refuse_more_at_once(actor, now)
+        refuse_too_many_made(actor, now)
         record_opened(intent, actor)
         return intent
 
 
-def refuse_unless_possible(purpose: Purpose, live: Sequence[PaymentIntent], actor: User, now: datetime) -> None:
+def refuse_unless_possible(purpose: Purpose, live: Sequence[PaymentIntent]) -> None:
     """Raise the `Refused` that says why a locked order or top-up with these live promises may not get another one."""
     if not purpose.is_payable:
         raise errors.NotPayable
     if len(live) >= settings.LIVE_INTENTS_LIMIT:
         raise errors.TooManyLive(settings.LIVE_INTENTS_LIMIT)
-    refuse_too_many_made(actor, now)
 
 
-def rest_to_pay(order: Order) -> int:
+def rest_to_pay(order: Order, earlier: Sequence[PaymentIntent]) -> int:
     """Return the cents to promise; CoveredByBalance if the credit of earlier instructions is enough by now."""
-    rest = rest_cents(order)
+    rest = rest_cents(order, earlier)
     if rest <= 0:
         raise errors.CoveredByBalance
     return rest
@@ -145,13 +154,15 @@ def record_opened(intent: PaymentIntent, actor: User) -> None:
     )
 
 
-def known_intents(purpose: Purpose, form_key: uuid.UUID) -> tuple[PaymentIntent | None, list[PaymentIntent]]:
-    """Return the promise that this form made already, and those that have not really ended, locked, oldest first."""
+def known_intents(
+    purpose: Purpose, form_key: uuid.UUID
+) -> tuple[PaymentIntent | None, list[PaymentIntent], list[PaymentIntent]]:
+    """Return the promise that this form made already, those that have not really ended, and all there are; locked,
+    oldest first."""
     rows = PaymentIntent.objects.select_for_update(of=("self",), no_key=True)
-    wanted = Q(ended_at=None) | Q(form_key=form_key)
-    found = list(rows.filter(wanted, **{named(purpose): purpose}).order_by("created_at", "pk"))
+    found = list(rows.filter(**{named(purpose): purpose}).order_by("created_at", "pk"))
     made = next((intent for intent in found if intent.form_key == form_key), None)
-    return made, [intent for intent in found if intent.ended_at is None]
+    return made, [intent for intent in found if intent.ended_at is None], found
 
 
 def named(purpose: Purpose) -> str:
@@ -160,21 +171,16 @@ def named(purpose: Purpose) -> str:
 
 
 def refuse_too_many_made(customer: User, now: datetime) -> None:
-    """Refuse a customer who asks, cancels and asks again: each promise uses up an address for ever."""
-    if made_lately(customer, now) >= settings.INTENTS_PER_HOUR:
+    """Refuse a customer who asks, cancels and asks again: each promise uses up an address for ever. The one just made
+    is among those that count.
+
+    The customer is locked first, who comes after holds: else it would not be seen what other orders ask for at the
+    same moment.
+    """
+    list(User.objects.select_for_update(no_key=True).filter(pk=customer.pk).values_list("pk"))
+    lately = PaymentIntent.objects.filter(customer=customer, created_at__gt=now - timedelta(hours=1))
+    if lately.count() > settings.INTENTS_PER_HOUR:
         raise errors.TooManyMade
-
-
-def refuse_more_at_once(customer: User, now: datetime) -> None:
-    """Look again with the customer locked, who comes after holds: the first look does not see what other orders ask
-    for at the same moment."""
-    User.objects.select_for_update(no_key=True).get(pk=customer.pk)
-    if made_lately(customer, now) > settings.INTENTS_PER_HOUR:  # the one just made is among them
-        raise errors.TooManyMade
-
-
-def made_lately(customer: User, now: datetime) -> int:
-    return PaymentIntent.objects.filter(customer=customer, created_at__gt=now - timedelta(hours=1)).count()
 
 
 def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> PaymentIntent:
@@ -305,17 +311,26 @@ def choose_late(intent_id: uuid.UUID, *, pay_if_late: bool, actor: User) -> Paym
 def pay_from_balance(order_id: int, *, actor: User) -> Order:
     """Pay the whole order from its customer's balance, in one step (BAL-3). Paying a paid order changes nothing."""
     with transaction.atomic(durable=True):
-        order = locked(order_id)
-        if order.state == Order.State.SETTLED:
-            return order
-        if not order.is_payable:
-            raise errors.NotPayable
-        if order.customer_id == actor.pk:
-            order.customer = actor
-        if not secure_lots(order):
-            raise errors.NothingLeft
-        try:
-            capture(order, secured=True, actor=actor, source="balance")
-        except Overdrawn as short:
-            raise errors.BalanceTooSmall(localised(short.available_cents), localised(short.needed_cents)) from short
+        return pay_locked(locked(order_id), actor)
+
+
+def pay_own_from_balance(number: str, *, actor: User) -> Order:
+    """Pay the actor's order with this number, as `pay_from_balance`; 404 as `own_order`."""
+    with transaction.atomic(durable=True):
+        return pay_locked(locked_own(actor, number), actor)
+
+
+def pay_locked(order: Order, actor: User) -> Order:
+    if order.state == Order.State.SETTLED:
         return order
+    if not order.is_payable:
+        raise errors.NotPayable
+    if order.customer_id == actor.pk:
+        order.customer = actor
+    if not keep_lots(order):
+        raise errors.NothingLeft
+    try:
+        capture(order, secured=True, kept=True, actor=actor, source="balance")
+    except Overdrawn as short:
+        raise errors.BalanceTooSmall(localised(short.available_cents), localised(short.needed_cents)) from short
+    return order

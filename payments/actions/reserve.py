@@ -112,10 +112,11 @@ def ready(cursor: NetworkCursor) -> QuerySet[ReservedAddress]:
 def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
     """Hand out the next address of the current key, for ever; NoAddress or BrokenSeal (`name` is the network's)."""
     free = ready(cursor)
-    row = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by("index").first()
+    next_in_line = seals.with_installation(free).order_by("index")
+    row = next_in_line.select_for_update(skip_locked=True, of=("self",), no_key=True).first()
     if row is None or (settings.RESERVE_EMPTY > 1 and free.count() < settings.RESERVE_EMPTY):
         raise errors.NoAddress(name)
-    if not seals.holds(row, Installation.objects.get()):
+    if not seals.holds(row, seals.installation_of(row)):
         raise errors.BrokenSeal(name, row.pk)
     if ReservedAddress.objects.filter(pk=row.pk, issued_at=None).update(issued_at=timezone.now()) != 1:
         raise errors.NoAddress(name)

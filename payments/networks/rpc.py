@@ -34,13 +34,15 @@ class Provider(Protocol):
 
 
 class Plain:
-    """The provider for nodes that need no library: JSON-RPC 1.0, as Bitcoin Core has spoken it from the beginning."""
+    """The provider for nodes that need no library: JSON-RPC 1.0, as Bitcoin Core has spoken it from the beginning, or
+    another version."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str = "1.0") -> None:
+        self._version = version
         self._ids = itertools.count()
 
     def encode_rpc_request(self, method: Any, params: Any) -> bytes:
-        return orjson.dumps({"jsonrpc": "1.0", "id": next(self._ids), "method": method, "params": list(params)})
+        return orjson.dumps({"jsonrpc": self._version, "id": next(self._ids), "method": method, "params": list(params)})
 
     def get_request_headers(self) -> dict[str, str]:
         return {"Content-Type": "application/json"}

@@ -8,7 +8,7 @@ After five minutes a person is told how much came without a transaction that say
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Self
+from typing import NamedTuple, Self
 
 from .base import Block, Held, Transfer
 from .solana_read import Change, Lamports, Listed, Told
@@ -50,9 +50,8 @@ class Shown:
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What came of looking at one address. `more`: its history goes on."""
+class Look(NamedTuple):
+    """What came of looking at one address. `more`: its history goes on. There is one for each address in each pass."""
 
     held: Held
     transfers: tuple[Transfer, ...] = ()
@@ -73,9 +72,11 @@ class Account:
     def mark(self) -> Mark:
         return Mark.read(self.kept.mark)
 
-    @property
-    def is_unchanged(self) -> bool:
-        return self.now.amount == (self.kept.balance or 0) and not (self.kept.mark and self.mark.since)
+    def new_of(self, history: Sequence[Listed]) -> list[Listed]:
+        """Return what of its history (newest first) is not accounted for, oldest first. Failed transactions pay nobody;
+        what is newer than the balance comes next time."""
+        after, until = self.mark.through, self.now.slot
+        return [line for line in reversed(history) if not line.failed and after < line.slot <= until]
 
     def account_for(self, lines: Sequence[Listed], shown: Sequence[Shown | None], *, more: bool) -> Look:
         """Account for the new lines of its history (oldest first) and the transactions behind them, as far as the node
@@ -100,6 +101,11 @@ class Account:
         return Transfer(
             head.hash, f"{BALANCE}:{head.height}:{address}", address, amount, COIN, None, head, explained=False
         )
+
+
+def is_unchanged(kept: Held, now: Lamports) -> bool:
+    """Tell whether an address holds what it held and nothing of it waits: so it is with nearly all in each pass."""
+    return now.amount == (kept.balance or 0) and not (kept.mark and Mark.read(kept.mark).since)
 
 
 def unexplained(kept: Held, told: Sequence[Told], end: int) -> int:

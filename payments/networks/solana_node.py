@@ -29,15 +29,16 @@ from .base import (
     Unavailable,
 )
 from .chain_walk import Start, check_genesis
-from .rpc import Rpc, RpcError
+from .rpc import Plain, Rpc, RpcError
 from .solana import Solana
-from .solana_accounts import BALANCE, Account, Look, Mark, Shown, transfer
+from .solana_accounts import BALANCE, Account, Look, Mark, Shown, is_unchanged, transfer
 from .solana_read import Change, Lamports, Listed, Told
 
 ACCOUNTS = 100  # addresses in one call, the most that nodes take
 STATUSES = 256  # signatures in one call
 SEEN = 100  # addresses that are also looked at before finality
 PAGES = 10  # of one address's history
+TOGETHER = 10  # addresses that changed and are read in the same calls: what they did must fit in memory
 # What nodes say about a block they do not have: cleaned up, skipped, skipped or lost in long-term storage.
 NO_BLOCK = frozenset({-32001, -32007, -32009})
 NEWER_VERSION = -32015  # of the transaction than we can read
@@ -54,7 +55,7 @@ class SolanaNode:
     ) -> None:
         self.family = family
         self.source = solana_keys.source(key)  # a wrong key is refused at start, not at the first address
-        self.rpc = Rpc(family.name, rpc_url, ask.Wording(), timeout)
+        self.rpc = Rpc(family.name, rpc_url, Plain("2.0"), timeout)
         self.max_transactions = max_transactions
 
     def genesis(self) -> str:
@@ -162,19 +163,30 @@ class SolanaNode:
         """Look at each address; those that changed are asked about first, which is a sign of life, too. `last` is the
         head of the last pass."""
         balances = self._balances([one.address for one in held], head)
-        accounts = [Account(one, balances[one.address], head, last) for one in held]
-        looks = [self._look(one) for one in accounts if one.is_unchanged or match([one.kept.address])]
-        return looks, self._seen([look.held for look in looks[:SEEN]], balances)
+        looks: dict[str, Look | None] = {}
+        changed = []
+        for one in held:
+            now, look = balances[one.address], None
+            if is_unchanged(one, now):
+                look = Look(one if one.balance is not None else replace(one, balance=now.amount))
+            elif match([one.address]):
+                changed.append(Account(one, now, head, last))
+            looks[one.address] = look
+        for some in batched(changed, TOGETHER):
+            looks |= {look.held.address: look for look in self._account_for(some)}
+        done = [look for look in looks.values() if look]
+        return done, self._seen([look.held for look in done[:SEEN]], balances)
 
-    def _look(self, account: Account) -> Look:
-        """Read what is new in the history of an address whose balance changed, and account for it."""
-        kept, mark = account.kept, account.mark
-        if account.is_unchanged:
-            return Look(kept if kept.balance is not None else replace(kept, balance=account.now.amount))
-        lines = self._new_in_history(kept.address, mark, account.now.slot)
-        some = lines[: self.max_transactions]
-        shown = self._shown([line.signature for line in some])
-        return account.account_for(some, [shown[line.signature] for line in some], more=len(lines) > len(some))
+    def _account_for(self, accounts: Sequence[Account]) -> list[Look]:
+        """Read what is new in the histories of addresses that changed, all in the same calls, and account for it."""
+        histories = self._histories([(one.kept.address, one.mark.signature) for one in accounts], ask.FINALIZED)
+        new = [one.new_of(lines) for one, lines in zip(accounts, histories, strict=True)]
+        some = [lines[: self.max_transactions] for lines in new]
+        shown = self._shown(list(dict.fromkeys(line.signature for lines in some for line in lines)))
+        return [
+            one.account_for(lines, [shown[line.signature] for line in lines], more=len(all_lines) > len(lines))
+            for one, lines, all_lines in zip(accounts, some, new, strict=True)
+        ]
 
     def _seen(self, held: Sequence[Held], final: dict[str, Lamports]) -> list[Transfer]:
         """Return payments that are confirmed and not finalized yet; what can't be read of them is read next time."""
@@ -186,7 +198,7 @@ class SolanaNode:
         grown = [one for one, seen in zip(held, now, strict=True) if seen.amount > final[one.address].amount]
         transfers = []
         for one in grown:
-            lines = self._history(one.address, ask.CONFIRMED, Mark.read(one.mark).signature)
+            (lines,) = self._histories([(one.address, Mark.read(one.mark).signature)], ask.CONFIRMED)
             new = [line.signature for line in lines if not line.failed and line.slot > final[one.address].slot]
             for told in self._told(new[: self.max_transactions], ask.CONFIRMED).values():
                 transfers += [transfer(told, each, None) for each in told.payments_to(one.address)] if told else []
@@ -204,22 +216,25 @@ class SolanaNode:
         return known
 
     # --- transactions ---------------------------------------------------------------------------------------------
-    def _new_in_history(self, address: str, mark: Mark, slot: int) -> list[Listed]:
-        """Return what is not accounted for up to a slot, oldest first. Failed transactions pay nobody."""
-        lines = self._history(address, ask.FINALIZED, mark.signature)
-        return [line for line in reversed(lines) if not line.failed and mark.through < line.slot <= slot]
+    def _histories(self, wanted: Sequence[tuple[str, str]], level: str) -> list[list[Listed]]:
+        """Return the newest signatures of addresses, each down to its `until`, newest first: the first page of all in
+        one call, the rare others one by one."""
+        answers = self.rpc.batch([ask.history(address, level, until=until) for address, until in wanted])
+        return [
+            self._history_from(page, address, level, until)
+            for page, (address, until) in zip(answers, wanted, strict=True)
+        ]
 
-    def _history(self, address: str, level: Any, until: str) -> list[Listed]:
-        """Return the newest signatures of an address down to `until`, newest first."""
+    def _history_from(self, answer: Any, address: str, level: str, until: str) -> list[Listed]:
+        """Read the first page of a history and those that follow."""
         lines: list[Listed] = []
-        for _ in range(PAGES):
-            before = lines[-1].signature if lines else ""
+        for number in range(1, PAGES + 1):
             with self._reading("a history"):
-                answer = self._ask(ask.history(address, level, until=until, before=before))
                 page = [solana_read.listed(one) for one in solana_read.items(answer)]
             lines += page
-            if len(page) < ask.PAGE:
+            if len(page) < ask.PAGE or number == PAGES:
                 break
+            answer = self._ask(ask.history(address, level, until=until, before=lines[-1].signature))
         return lines
 
     def _shown(self, signatures: Sequence[str]) -> dict[str, Shown | None]:
@@ -232,7 +247,7 @@ class SolanaNode:
         block = blocks[told.slot] if told else None
         return Shown(told, block) if told and block else None
 
-    def _told(self, signatures: Sequence[str], level: Any) -> dict[str, Told | None]:
+    def _told(self, signatures: Sequence[str], level: str) -> dict[str, Told | None]:
         requests = [ask.transaction(signature, level) for signature in signatures]
         answers = self._answers(requests, frozenset({NEWER_VERSION}))
         with self._reading("a transaction"):

@@ -8,7 +8,8 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from solders.message import MessageV0
 from solders.pubkey import Pubkey
@@ -21,16 +22,14 @@ Json = dict[str, Any]
 FINALIZED = "finalized"
 
 
-@dataclass(frozen=True, slots=True)
-class Lamports:
-    """What an address held, and the slot of which that was said."""
+class Lamports(NamedTuple):
+    """What an address held, and the slot of which that was said. There is one for each address in each pass."""
 
     slot: int
     amount: int
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """A transaction in the history of an address."""
 
     signature: str
@@ -39,8 +38,7 @@ class Listed:
     final: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What a transaction did to the account at this place. `mint` is none for SOL; tokens belong to `address`."""
 
     position: str
@@ -111,7 +109,10 @@ def balances(raw: Json, expected: int) -> list[Lamports]:
     slot, values = number(raw["context"]["slot"]), items(raw["value"])
     if len(values) != expected:
         raise ValueError(f"{len(values)} accounts instead of {expected}")
-    return [Lamports(slot, 0 if one is None else number(one["lamports"])) for one in values]
+    held = [0 if one is None else one["lamports"] for one in values]
+    if set(map(type, held)) - {int} or (held and not 0 <= min(held) <= max(held) < 1 << 64):
+        raise ValueError("a balance is no number")
+    return list(map(Lamports._make, zip(repeat(slot), held, strict=False)))
 
 
 def listed(raw: Json) -> Listed:

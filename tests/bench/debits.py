@@ -1,23 +1,26 @@
 """Pay orders from balances, through the real view: one hot account, and spread over many.
 
 Run it with `./run bench debits`. The floor is a Django view that takes from a balance and writes an entry
-(`kit/web_floor.py`): ours, which also settles the order and tells provisioning, may take twice its processor time and
-ten statements. Then more orders than a balance covers are paid at once: exactly as many succeed as it covers.
+(`servers/floor.py`), without a session: ours, which also settles the order and tells provisioning, may take twice its
+processor time and ten statements. Both are asked over HTTP, behind gunicorn as it is shipped. Then more orders than a
+balance covers are paid at once: exactly as many succeed as it covers.
 """
 
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from itertools import count
 
-from bench.kit import databases
-from bench.kit.meter import Cost, Meter, counted, median_cpu, median_ratio
+from bench.kit import databases, served
+from bench.kit.asking import expect
+from bench.kit.meter import Cost, Meter, compared, counted, median_ratio
 from bench.kit.report import Check, Result
+from bench.kit.served import Served
 from bench.kit.shop import Shop
-from bench.kit.web import Site, expect, signed_in
-from bench.kit.web_floor import floor
+from bench.kit.web import Site, signed_in
 from django.db import connection
 from story import give
 from together import at_once
@@ -34,76 +37,73 @@ RACES, RACING, COVERED = 5, 8, 3
 
 
 def measure(given: Namespace) -> Result:
-    meter, shop, result, least = Meter(), Shop().open(), Result(), floor(ACCOUNTS)
+    meter, shop, result = Meter(), Shop().open(), Result()
     customers = shop.customers(ACCOUNTS)
     for customer in customers:
         give(customer, 10**9)
     cookies = {customer.pk: signed_in(customer) for customer in customers}
-    for name, payers in (("one hot account", customers[:1] * ORDERS), ("spread", customers)):
-        compare(result, meter, name, shop, payers, cookies, least)
+    statements = sent_by_second(shop.orders([customers[0]] * 2), cookies)
+    result.checks.append(Check("statements", statements, most=STATEMENTS))
+    with served.site() as site, served.floor() as least:
+        for name, payers in (("one hot account", customers[:1] * ORDERS), ("spread", customers)):
+            compare(result, meter, name, Sides(shop, site, cookies, least), payers)
     result.checks.append(Check("discrepancies of the ledger", len(list(discrepancies())), most=0))
     race(result, shop)
     return result
 
 
-def compare(
-    result: Result,
-    meter: Meter,
-    name: str,
-    shop: Shop,
-    payers: Sequence[User],
-    cookies: dict[int, str],
-    least: Site,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both servers, and who may pay at ours."""
+
+    shop: Shop
+    site: Served
+    cookies: dict[int, str]
+    least: Served
+
+
+def sent_by_second(orders: Sequence[Order], cookies: dict[int, str]) -> int:
+    """Return how many statements the second payment takes: the first one of a process reads what stays."""
+    site = Site()
+    first, second = orders
+    pay(site, first, cookies)
+    with counted() as statements:
+        pay(site, second, cookies)
+    return len(statements.sent)
+
+
+def compare(result: Result, meter: Meter, name: str, sides: Sides, payers: Sequence[User]) -> None:
     """Let both take turns; a first round warms up."""
     ours, floors, number = [], [], count(1)
     for _ in range(ROUNDS + 1):
-        ours.append(paid(meter, shop.orders(payers), cookies))
-        floors.append(debited(meter, least, [next(number) % ACCOUNTS + 1 if "spread" in name else 1 for _ in payers]))
-    costs, lowest = [cost for cost, _ in ours[1:]], floors[1:]
-    ratio, statements = median_ratio(costs, lowest), ours[-1][1]
-    result.rows.append(
-        {
-            "what": name,
-            "cpu_ms": median_cpu(costs) / len(payers) * 1e3,
-            "floor_ms": median_cpu(lowest) / len(payers) * 1e3,
-            "ratio": ratio,
-            "statements": statements,
-        }
-    )
+        ours.append(paid(meter, sides, sides.shop.orders(payers)))
+        floors.append(debited(meter, sides, [next(number) % ACCOUNTS + 1 if "spread" in name else 1 for _ in payers]))
+    costs, lowest = ours[1:], floors[1:]
+    ratio = median_ratio(costs, lowest)
+    result.rows.append({"what": name, **compared(costs, lowest, len(payers)), "ratio": ratio})
     result.checks.append(Check(f"{name}: processor time by the floor's", ratio, most=MOST))
-    result.checks.append(Check(f"{name}: statements", statements, most=STATEMENTS))
 
 
-def paid(meter: Meter, orders: Sequence[Order], cookies: dict[int, str]) -> tuple[Cost, int]:
-    """Pay the orders but one, which is paid first to load and to count: what the others took, and its statements."""
-    first, *others = orders
-
-    def pay(order: Order) -> None:
-        path = f"/orders/{order.number}/pay/balance/"
-        expect(site.post(path, cookies[order.customer_id]), HTTPStatus.FOUND, f"/orders/{order.number}/")
-
-    with Site().open() as site:
-        with counted() as statements:
-            pay(first)
-        with meter.reading() as cost:
-            for order in others:
-                pay(order)
+def paid(meter: Meter, sides: Sides, orders: Sequence[Order]) -> Cost:
+    with meter.reading(sides.site.seconds) as cost:
+        for order in orders:
+            pay(sides.site, order, sides.cookies)
     settled = Order.objects.filter(pk__in=[order.pk for order in orders], state=Order.State.SETTLED).count()
     if settled != len(orders):
         raise RuntimeError(f"{settled} of {len(orders)} orders were paid")
-    return scaled(cost, len(orders) / len(others)), len(statements.sent)
-
-
-def debited(meter: Meter, least: Site, purses: Sequence[int]) -> Cost:
-    with least.open(warm="/hello") as site, meter.reading() as cost:
-        for purse in purses:
-            expect(site.post(f"/debit?purse={purse}"), HTTPStatus.CREATED)
     return cost
 
 
-def scaled(cost: Cost, by: float) -> Cost:
-    return Cost(cost.own * by, cost.database * by, cost.wall * by)
+def pay(site: Site | Served, order: Order, cookies: dict[int, str]) -> None:
+    path = f"/orders/{order.number}/pay/balance/"
+    expect(site.post(path, cookies[order.customer_id]), HTTPStatus.FOUND, f"/orders/{order.number}/")
+
+
+def debited(meter: Meter, sides: Sides, accounts: Sequence[int]) -> Cost:
+    with meter.reading(sides.least.seconds) as cost:
+        for account in accounts:
+            expect(sides.least.post(f"/debit?acct={account}"), HTTPStatus.CREATED)
+    return cost
 
 
 def race(result: Result, shop: Shop) -> None:

@@ -1,9 +1,10 @@
 """Create payment instructions with their QR code, through the real view.
 
-Run it with `./run bench intents`. The floor is a Django view that places an order (`kit/web_floor.py`). Bitcart takes
+Run it with `./run bench intents`. The floor is a Django view that places an order (`servers/floor.py`). Bitcart takes
 18–29 ms of processor time for an invoice where that floor takes 2.4 ms; 0.4 of its better figure is three times the
-floor. At most 16 statements. Nothing may be derived and nobody outside may be asked: addresses come from the reserve,
-prices from what workers stored.
+floor. Both are asked over HTTP, behind gunicorn as it is shipped; the QR code, which the page draws, is added. At most
+16 statements. Nothing may be derived and nobody outside may be asked: addresses come from the reserve, prices from what
+workers stored.
 """
 
 import sys
@@ -12,12 +13,13 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
-from bench.kit import databases
-from bench.kit.meter import Cost, Meter, counted, median_cpu, median_ratio
+from bench.kit import databases, served
+from bench.kit.asking import expect
+from bench.kit.meter import Cost, Meter, compared, counted, median_ratio
 from bench.kit.report import Check, Result
+from bench.kit.served import Served
 from bench.kit.shop import METHOD, Shop
-from bench.kit.web import Site, expect, signed_in
-from bench.kit.web_floor import floor
+from bench.kit.web import Site, signed_in
 
 from orders.models import Order
 from payments.models import PaymentIntent
@@ -30,67 +32,64 @@ MOST, STATEMENTS = SHARE * BITCART_MS / FLOOR_MS, 16
 
 
 def measure(given: Namespace) -> Result:
-    meter, shop, result, least, calls = Meter(), Shop().open(), Result(), floor(1), watch_calls()
+    meter, shop, result = Meter(), Shop().open(), Result()
     customers = shop.customers(CUSTOMERS)
     cookies = {customer.pk: signed_in(customer) for customer in customers}
     shop.fill_reserve(CUSTOMERS * (ROUNDS + 2))
-    ours, floors, counts, asked = [], [], [], 0
-    for _ in range(ROUNDS + 1):
-        shop.refresh()
-        orders = shop.orders(customers)
-        before = len(calls)
-        cost, statements = made(meter, orders, cookies)
-        asked += len(calls) - before
-        ours.append(cost)
-        counts.append(statements)
-        floors.append(ordered(meter, least))
+    look_inside(result, shop.order(customers[0]), cookies)
+    ours, floors = [], []
+    with served.site() as site, served.floor() as least:
+        for _ in range(ROUNDS + 1):
+            shop.refresh()
+            ours.append(made(meter, site, shop.orders(customers), cookies))
+            floors.append(ordered(meter, least))
     costs, lowest = ours[1:], floors[1:]
     ratio = median_ratio(costs, lowest)
-    result.rows.append(
-        {
-            "what": "an intent with its QR code",
-            "cpu_ms": median_cpu(costs) / (CUSTOMERS - 1) * 1e3,
-            "floor_ms": median_cpu(lowest) / (CUSTOMERS - 1) * 1e3,
-            "ratio": ratio,
-            "statements": max(counts),
-        }
-    )
+    row = {"what": "an intent with its QR code", **compared(costs, lowest, CUSTOMERS), "ratio": ratio}
+    result.rows.append(row)
     result.checks.append(Check("processor time by the floor's", ratio, most=MOST))
-    result.checks.append(Check("statements", max(counts), most=STATEMENTS))
-    result.checks.append(Check("calls to the outside", asked, most=0))
-    derives = [name for name in ("payments.hd", "coincurve", "solders", "bitcoinlib") if name in sys.modules]
-    result.checks.append(Check("libraries that derive addresses are loaded", len(derives), most=0))
     return result
 
 
-def made(meter: Meter, orders: Sequence[Order], cookies: dict[int, str]) -> tuple[Cost, int]:
-    """Ask for instructions for each order and draw their QR code; the first one loads and is counted, not measured."""
-    first, *others = orders
-
-    def make(order: Order) -> str:
-        form = {"method": METHOD, "form_key": str(order.form_key)}
-        answer = site.post(f"/orders/{order.number}/pay/", cookies[order.customer_id], **form)
-        return expect(answer, HTTPStatus.FOUND, "/pay/").headers["Location"].split("/")[2]
-
-    with Site().open() as site:
-        with counted() as statements:
-            draw(make(first))
-        with meter.reading() as cost:
-            for order in others:
-                draw(make(order))
-    return cost, len(statements.sent) - 1  # the one that reads the intent to draw is the benchmark's
+def look_inside(result: Result, order: Order, cookies: dict[int, str]) -> None:
+    """Make one intent in this process: count its statements, hear whom it calls, look which libraries it loads."""
+    site, calls = Site(), watch_calls()
+    site.get("/healthz")
+    with counted() as statements:
+        make(site, order, cookies)
+    result.checks.append(Check("statements", len(statements.sent), most=STATEMENTS))
+    result.checks.append(Check("calls to the outside", len(calls), most=0))
+    derives = [name for name in ("payments.hd", "coincurve", "solders", "bitcoinlib") if name in sys.modules]
+    result.checks.append(Check("libraries that derive addresses are loaded", len(derives), most=0))
 
 
-def draw(number: str) -> None:
-    """Draw the QR code of an intent as its page does."""
+def made(meter: Meter, site: Served, orders: Sequence[Order], cookies: dict[int, str]) -> Cost:
+    """Ask for instructions for each order, and draw their QR codes in this process, as their page does."""
+    with meter.reading(site.seconds) as asking:
+        numbers = [make(site, order, cookies) for order in orders]
+    pages = [page_of(number) for number in numbers]
+    with meter.reading() as drawing:
+        for page in pages:
+            page.qr()
+    return Cost(asking.own + drawing.own, asking.database, asking.wall + drawing.wall)
+
+
+def make(site: Site | Served, order: Order, cookies: dict[int, str]) -> str:
+    """Ask for instructions and return their number."""
+    form = {"method": METHOD, "form_key": str(order.form_key)}
+    answer = site.post(f"/orders/{order.number}/pay/", cookies[order.customer_id], **form)
+    return expect(answer, HTTPStatus.FOUND, "/pay/").headers["Location"].split("/")[2]
+
+
+def page_of(number: str) -> IntentPage:
     intent = PaymentIntent.objects.select_related("order", "address").get(pk=number)
-    IntentPage(intent, method(intent.method), [], None, intent.created_at).qr()
+    return IntentPage(intent, method(intent.method), [], None, intent.created_at)
 
 
-def ordered(meter: Meter, least: Site) -> Cost:
-    with least.open(warm="/hello") as site, meter.reading() as cost:
-        for _ in range(CUSTOMERS - 1):
-            expect(site.post("/order"), HTTPStatus.CREATED)
+def ordered(meter: Meter, least: Served) -> Cost:
+    with meter.reading(least.seconds) as cost:
+        for _ in range(CUSTOMERS):
+            expect(least.post("/order"), HTTPStatus.CREATED)
     return cost
 
 

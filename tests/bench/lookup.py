@@ -16,14 +16,16 @@ from http import HTTPStatus
 from typing import Any
 
 from bench.kit import databases
+from bench.kit.asking import expect
 from bench.kit.history import BASE, hexadecimal, insert, know_sizes, uuid_of
 from bench.kit.meter import Meter, Statements, counted
 from bench.kit.report import Check, Result
 from bench.kit.shop import Shop
-from bench.kit.web import Site, expect, signed_in
+from bench.kit.web import Site, signed_in
 from bench.settle import ours
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.test import override_settings
 from story import make_customer
 
 from accounts.actions.roles import set_role
@@ -52,8 +54,10 @@ def measure(given: Namespace) -> Result:
     person = fill(shop, given.orders)
     call_command("collectstatic", interactive=False, verbosity=0)  # pages name their style sheets
     random.seed(7)
-    cookie, site = signed_in(person), Site(UNLIMITED)
-    with site.open(warm="/support/"):
+    cookie = signed_in(person)
+    with override_settings(**UNLIMITED):
+        site = Site()
+        expect(site.get("/support/", cookie), HTTPStatus.OK)
         for kind, texts in kinds(given.orders).items():
             add(result, meter, site, cookie, kind, [texts() for _ in range(given.times)])
     return result

@@ -16,11 +16,10 @@ from accounts.actions.people import ensure_owner
 from config import preflight
 from config.assets import Collecting
 from config.embedded import Tasks
+from config.serving import gunicorn_settings
 from payments import installation
 
 OWNER = "owner@example.com"
-THREADS = 8
-STOP_SECONDS = 8  # then the worker process is ended; with the tasks' own part it stays below the ten of a supervisor
 
 
 class Command(BaseCommand):
@@ -102,20 +101,9 @@ class Server(BaseApplication):
         super().__init__()
 
     def load_config(self) -> None:
-        for name, value in {
-            "bind": self.bind,
-            "workers": self.workers,
-            "threads": THREADS,
-            "worker_class": "gthread",
-            "timeout": 60,
-            "graceful_timeout": STOP_SECONDS,
-            "max_requests": 0 if settings.EMBEDDED_TASKS else 10_000,
-            "max_requests_jitter": 1_000,
-            "loglevel": "warning",
-            "control_socket_disable": True,
-            "post_worker_init": self.greet,
-            "worker_exit": self.stop_tasks,
-        }.items():
+        hooks = {"post_worker_init": self.greet, "worker_exit": self.stop_tasks}
+        served = gunicorn_settings(self.bind, self.workers, embedded=settings.EMBEDDED_TASKS)
+        for name, value in (served | hooks).items():
             self.cfg.set(name, value)
 
     def load(self) -> Any:

@@ -1,5 +1,5 @@
-"""Measure processor time: of this process and of the PostgreSQL backends that work for it. Clocks lie on shared
-machines, processor time hardly; so every bound is a ratio of processor times measured in turns in one run."""
+"""Measure processor time: of this process or of a server, and of the PostgreSQL backends that work for it. Clocks lie
+on shared machines, processor time hardly; so every bound is a ratio of processor times measured in turns in one run."""
 
 import statistics
 import time
@@ -22,7 +22,7 @@ Work = Callable[[], object]
 
 @dataclass(slots=True)
 class Cost:
-    """What some work took: processor seconds of this process and of the database, and seconds by the clock."""
+    """What some work took: processor seconds of who did it and of the database, and seconds by the clock."""
 
     own: float = 0.0
     database: float = 0.0
@@ -52,13 +52,14 @@ class Meter:
         return {pid: seconds_of(pid) for (pid,) in self.server.execute(BACKENDS).fetchall()}
 
     @contextmanager
-    def reading(self) -> Iterator[Cost]:
-        """Yield a cost that holds what the block took once it is left."""
+    def reading(self, own: Callable[[], float] = time.process_time) -> Iterator[Cost]:
+        """Yield a cost that holds what the block took once it is left. `own` tells the processor seconds so far of who
+        does the work: this process, or a server."""
         cost, before = Cost(), self.backends()
-        wall, own = time.perf_counter(), time.process_time()
+        wall, used = time.perf_counter(), own()
         yield cost
-        cost.own, cost.wall = time.process_time() - own, time.perf_counter() - wall
-        cost.database = sum(used - before.get(pid, 0.0) for pid, used in self.backends().items())
+        cost.own, cost.wall = own() - used, time.perf_counter() - wall
+        cost.database = sum(spent - before.get(pid, 0.0) for pid, spent in self.backends().items())
 
     def cost_of(self, work: Work) -> Cost:
         with self.reading() as cost:
@@ -93,6 +94,16 @@ def median_cpu(costs: Sequence[Cost]) -> float:
 def median_ratio(costs: Sequence[Cost], floor: Sequence[Cost]) -> float:
     """Return the median of the ratios of each pair."""
     return statistics.median(one.cpu / least.cpu for one, least in zip(costs, floor, strict=True))
+
+
+def compared(costs: Sequence[Cost], floor: Sequence[Cost], times: int) -> dict[str, float]:
+    """Return columns of a table: milliseconds of the server and of the database for one of so many requests."""
+    sides = {"": costs, "floor_": floor}
+    return {
+        f"{side}{part}_ms": statistics.median(getattr(cost, name) for cost in seen) / times * 1e3
+        for side, seen in sides.items()
+        for part, name in (("server", "own"), ("database", "database"))
+    }
 
 
 @dataclass(slots=True)

@@ -1,44 +1,21 @@
-"""Ask a site in this process, without sockets: the whole of Django and of our pages, and nothing of a server."""
+"""Ask our site in this process, without sockets, so that its statements can be counted and its calls heard."""
 
 import io
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
-from django.test import Client, override_settings
+from django.test import Client
 
 from accounts.models import User
 
-TOKEN = "c" * 32  # the secret of CSRF's cookie, which the form repeats
+from .asking import TOKEN, Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-@dataclass
 class Site:
-    """A site with its own middleware and addresses; none given: Gridlot's."""
-
-    changed: dict[str, Any] = field(default_factory=dict)
-    handler: WSGIHandler | None = None
-
-    @contextmanager
-    def open(self, warm: str = "") -> Iterator["Site"]:
-        """Make it the site that is asked until the block ends, and ask for one page so that all is loaded."""
-        with override_settings(**self.changed):
-            self.handler = self.handler or WSGIHandler()
-            if warm:
-                self.get(warm)
-            yield self
+    def __init__(self) -> None:
+        self.handler = WSGIHandler()
 
     def get(self, path: str, cookies: str = "") -> Answer:
         return self.ask("GET", path, b"", cookies)
@@ -49,7 +26,6 @@ class Site:
         return self.ask("POST", path, body, f"{settings.CSRF_COOKIE_NAME}={TOKEN}; {cookies}")
 
     def ask(self, method: str, path: str, body: bytes, cookies: str) -> Answer:
-        assert self.handler is not None
         told: list[Any] = []
 
         def start(status: str, headers: list[tuple[str, str]], *_: Any) -> Any:
@@ -92,10 +68,3 @@ def signed_in(customer: User) -> str:
     client = Client()
     client.force_login(customer)
     return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
-
-
-def expect(answer: Answer, status: HTTPStatus, where: str = "") -> Answer:
-    """Return the answer; RuntimeError if it is not the one that is measured."""
-    if answer.status != status or not answer.headers.get("Location", "").startswith(where):
-        raise RuntimeError(f"{answer.status} {answer.headers.get('Location', '')}: {answer.body[:300]!r}")
-    return answer
