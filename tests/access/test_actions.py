@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from access.conftest import Browsers
@@ -120,7 +121,11 @@ def own_actions() -> set[str]:
 
 def send(client: Client, model: str, name: str, row: Model) -> int:
     facts = {"action": name, "_selected_action": [str(row.pk)], "reason": "talked to them", "proof": "a letter"}
-    return client.post(reverse(f"admin:{model}_changelist"), facts).status_code
+    answer = client.post(reverse(f"admin:{model}_changelist"), facts)
+    url = urlsplit(answer.headers.get("Location", ""))
+    if url.path.startswith(reverse("admin:catalog_pause_changelist")):  # a page that asks for the reason
+        return client.post(url.path, {**parse_qs(url.query), "reason": facts["reason"]}).status_code
+    return answer.status_code
 
 
 def test_every_action_has_a_line() -> None:
