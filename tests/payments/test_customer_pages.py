@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import segno
 from django.urls import reverse
+from qr import read_qr
 from story import ask, books_are_right, give, make_customer, save_order
 
 from money.units import parse
@@ -261,24 +261,6 @@ def test_the_rules_say_the_numbers_that_decide(shop: Any, ada: Any, settings: An
         assert said in html, said
 
 
-def matrix_of(svg: str) -> list[list[int]]:
-    """Read the modules of a QR code back from the strokes of its SVG, the white border left out."""
-    size = int(re.search(r'viewBox="0 0 (\d+) ', svg)[1])  # type: ignore[index]
-    path = re.search(r'<path[^>]* d="([^"]+)"', svg)
-    assert path
-    rows = [[0] * size for _ in range(size)]
-    x = y = 0.0
-    for command, numbers in re.findall(r"([Mmh])([-\d. ]+)", path[1]):
-        given = [float(number) for number in numbers.split()]
-        if command == "h":
-            for column in range(int(x), int(x + given[0])):
-                rows[int(y)][column] = 1
-            x += given[0]
-        else:
-            x, y = (given[0], given[1]) if command == "M" else (x + given[0], y + given[1])
-    return [row[2:-2] for row in rows[2:-2]]
-
-
 @pytest.mark.cases
 @pytest.mark.parametrize("case", ["case-55"])
 @pytest.mark.parametrize("code", ["eth", "usdt-ethereum"])
@@ -289,9 +271,9 @@ def test_the_qr_code_says_what_the_page_says(shop: Any, ada: Any, case: str, cod
     asset = method(code).asset
     assert f"{asset.symbol} on Ethereum" in html
     text = f"simulated:ethereum:{address}?asset={asset.symbol}&amount={parse(amount, asset.decimals)}"
-    figure = re.search(r'<figure class="qr">(.*?)</svg>', html, re.S)
+    figure = re.search(r'<figure class="qr">(.*?</svg>)', html, re.S)
     assert figure
-    assert matrix_of(figure[1]) == [list(row) for row in segno.make(text, error="m").matrix]
+    assert read_qr(figure[1]) == text
 
 
 @pytest.mark.cases
