@@ -1,6 +1,7 @@
 """What may be undone by a counter-entry, and what that would do to the balance: read only."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from accounts.models import User
 from balance.models import Movement
@@ -14,6 +15,7 @@ from . import errors
 from .models import Adjustment, Allocation, HandSettlement
 
 Kind, Direction = Movement.Kind, Adjustment.Direction
+ALONE_WITHIN = timedelta(days=1)  # what one person lets one customer have within it counts together
 
 
 def customer_of(movement: Movement) -> User | None:
@@ -78,7 +80,18 @@ def refusal_of(movement: Movement) -> Refused | None:
     if undone_by(movement, done=True):
         return errors.CounteredAlready()
     allocation = transfer_credit_of(movement)
-    return errors.ReversedAlready() if allocation and not allocation.live else None
+    if allocation and not allocation.live:
+        return errors.ReversedAlready()
+    return refunded_already(movement)
+
+
+def refunded_already(movement: Movement) -> Refused | None:
+    """Return why a transfer's credit can't be taken: a refund debited it, and it would be taken twice."""
+    allocation = transfer_credit_of(first_of(movement))
+    if allocation is None or direction_of(movement) == Direction.CREDIT:
+        return None
+    refund = allocation.transfer.payouts.standing().first()
+    return errors.SentBackAlready(refund.number) if refund else None
 
 
 @dataclass(frozen=True, slots=True)
