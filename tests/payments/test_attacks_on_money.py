@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from story import books_are_right, give, make_operator
 
@@ -12,10 +13,11 @@ from balance.models import Movement
 from payments import errors
 from payments.actions import adjusting, intents, payouts
 from payments.actions.refunds import Wanted, make_refund
-from payments.models import ChainTransfer, Payout
+from payments.models import Adjustment, ChainTransfer, Payout
 from payments.payouts import Figures, figures_of
 from payments.registry import method
 from payments.tasks import follow_payouts
+from payments.verify import discrepancies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WALLET = "0x" + "ab" * 20
@@ -146,3 +148,18 @@ def test_many_small_payouts_are_a_large_one(shop: Any, operator: User, maker: Us
     assert payouts.approve(second.pk, actor=maker).state == Payout.State.APPROVED
     payouts.refuse(first.pk, reason="not needed any more", actor=maker)
     assert payouts.approve(third.pk, actor=operator).state == Payout.State.APPROVED
+
+
+def test_verifyledger_names_money_that_was_taken_twice_or_sent_to_somebody_else(shop: Any, maker: User) -> None:
+    transfer, credit = late_money(shop)
+    payout = refund(transfer, maker)
+    adjustment = Adjustment(customer=shop.customer, direction="debit", usd_cents=credit.amount_cents)
+    adjustment.counter_of, adjustment.reason, adjustment.proposed_by = credit, "past every guard", maker
+    adjustment.save()
+    with transaction.atomic():
+        adjusting.carry_out(adjustment, maker)
+    assert [one.sentence for one in discrepancies()] == [
+        "is sent back although its credit was undone by a counter-entry"
+    ]
+    Payout.objects.filter(pk=payout.pk).update(customer=maker)
+    assert "is sent back to another customer than it came from" in [one.sentence for one in discrepancies()]
