@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.db.models import Q, Sum
+from django.utils import timezone
+
 from accounts.models import User
 from balance.models import Movement
 from balance.queries import available_cents, balance_cents
@@ -55,6 +58,18 @@ def first_of(movement: Movement) -> Movement:
 def transfer_credit_of(movement: Movement) -> Allocation | None:
     """Return the allocation whose credit a movement is, if it is one of a transfer."""
     return Allocation.objects.filter(movement=movement).first() if movement.kind == Kind.TRANSFER else None
+
+
+def given_alone(customer_id: int, actor: User) -> int:
+    """Return the cents that a person gave a customer within a day without a second one, as credits and by settling
+    orders by hand: many small sums are a large one."""
+    lately = Q(
+        proposed_by=actor, state=Adjustment.State.DONE, second=None, decided_at__gt=timezone.now() - ALONE_WITHIN
+    )
+    credits = Adjustment.objects.filter(lately, customer=customer_id, direction=Direction.CREDIT)
+    settled = HandSettlement.objects.filter(lately, order__customer=customer_id)
+    sums = (credits.aggregate(sum=Sum("usd_cents")), settled.aggregate(sum=Sum("order__total_cents")))
+    return sum(one["sum"] or 0 for one in sums)
 
 
 def hand_of(movement: Movement) -> HandSettlement | None:

@@ -3,8 +3,6 @@
 import uuid
 
 from django.db import models, transaction
-from django.db.models import Sum
-from django.utils import timezone
 
 from accounts.models import User
 from balance.actions import Overdrawn, credit, debit
@@ -15,10 +13,10 @@ from orders.models import Order
 
 from .. import errors
 from ..corrections import (
-    ALONE_WITHIN,
     customer_of,
     direction_of,
     first_of,
+    given_alone,
     last_of,
     order_of,
     refusal_of,
@@ -80,7 +78,9 @@ def propose(adjustment: Adjustment, reason: str, actor: User, *, form_key: uuid.
     adjustment.form_key = form_key or adjustment.form_key
     adjustment.save(force_insert=True)
     tell("adjustment.proposed", adjustment, actor)
-    if not needs_second(adjustment.usd_cents + given_alone(adjustment, actor)):
+    gives = adjustment.direction == Direction.CREDIT
+    before = given_alone(adjustment.customer_id, actor) if gives else 0
+    if not needs_second(adjustment.usd_cents + before):
         carry_out(adjustment, actor)
     return adjustment
 
@@ -91,15 +91,6 @@ def require_other_and_open(adjustment: Adjustment, actor: User) -> None:
         raise errors.OwnMoney
     if adjustment.direction == Direction.CREDIT and not adjustment.customer.is_active:
         raise errors.CustomerGone
-
-
-def given_alone(adjustment: Adjustment, actor: User) -> int:
-    """Return what a person gave the same customer lately without a second one: many small sums are a large one."""
-    if adjustment.direction != Direction.CREDIT:
-        return 0
-    own = Adjustment.objects.filter(customer=adjustment.customer, proposed_by=actor, direction=Direction.CREDIT)
-    lately = own.filter(state=State.DONE, second=None, decided_at__gt=timezone.now() - ALONE_WITHIN)
-    return int(lately.aggregate(sum=Sum("usd_cents"))["sum"] or 0)
 
 
 def approve(adjustment_id: int, *, actor: User) -> Adjustment:
