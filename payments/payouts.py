@@ -142,6 +142,13 @@ def asked_lately(customer: User, now: datetime) -> int:
     return mine.filter(requested_at__gt=now - timedelta(hours=1)).count()
 
 
+def is_backed(payout: Payout) -> bool:
+    """Tell whether what is to be sent back is still there: not taken away by the network, and credited now if it was
+    when the refund was made, else not."""
+    transfer = ChainTransfer.objects.filter(payouts=payout).first()
+    return transfer is None or (transfer.status == Status.FINAL and transfer.credited == (payout.usd_cents > 0))
+
+
 def needs_two(payout: Payout, actor: User) -> bool:
     """Tell whether two operators must agree: above the limit, with what this one alone let the customer have within a
     day. Who makes a refund is the first of two by that."""

@@ -21,8 +21,8 @@ from orders.errors import AccountClosed, Refused
 from orders.numbering import insert_with_fresh_number
 
 from .. import errors
-from ..models import ChainTransfer, Installation, Payout
-from ..payouts import Figures, approval_figures, asked_lately, checked_address, figures_of, needs_two
+from ..models import Installation, Payout
+from ..payouts import Figures, approval_figures, asked_lately, checked_address, figures_of, is_backed, needs_two
 from ..quotes import BASIS
 from ..registry import Method, families
 from ..registry import method as method_by_code
@@ -208,7 +208,8 @@ def note_first(payout: Payout, *, actor: User) -> Payout:
 def fix_amount(payout: Payout) -> None:
     """Set what is to be sent: of a refund what was asked for, as long as its transfer is what it was."""
     if payout.is_refund:
-        require_backed(payout)
+        if not is_backed(payout):
+            raise errors.NotBacked
         payout.amount = payout.quoted_amount
         return
     figures = approval_figures(payout)
@@ -219,13 +220,6 @@ def fix_amount(payout: Payout) -> None:
         "market_e8": str(figures.market.price_e8),
         "samples": [told(sample) for sample in figures.market.samples],
     }
-
-
-def require_backed(payout: Payout) -> None:
-    """Refuse to send back what the network took away, or what is credited by now although it was not."""
-    transfer = ChainTransfer.objects.get(payouts=payout)
-    if transfer.status != ChainTransfer.Status.FINAL or transfer.credited != (payout.usd_cents > 0):
-        raise errors.NotBacked
 
 
 def require_seal(payout: Payout) -> None:

@@ -11,8 +11,9 @@ from story import books_are_right, give, make_operator
 from accounts.models import User
 from balance.models import Movement
 from payments import errors
-from payments.actions import adjusting, intents, payouts
+from payments.actions import adjusting, by_hand, intents, payouts
 from payments.actions.refunds import Wanted, make_refund
+from payments.admin.payouts import page_of
 from payments.models import Adjustment, ChainTransfer, Payout
 from payments.payouts import Figures, figures_of
 from payments.registry import method
@@ -163,3 +164,29 @@ def test_verifyledger_names_money_that_was_taken_twice_or_sent_to_somebody_else(
     ]
     Payout.objects.filter(pk=payout.pk).update(customer=maker)
     assert "is sent back to another customer than it came from" in [one.sentence for one in discrepancies()]
+
+
+def test_many_small_settlements_by_hand_are_a_large_one(shop: Any, operator: User) -> None:
+    settle: dict[str, Any] = {"reason": "paper", "evidence": "its receipt", "actor": operator}
+    first, second = shop.order(lots=1), shop.order(lots=1)
+    assert first.total_cents < 50_000
+    adjusting.give_goodwill(
+        shop.customer.pk, 50_000 - first.total_cents, reason="x", form_key=uuid.uuid4(), actor=operator
+    )
+    assert by_hand.settle_by_hand(first.pk, **settle).state == "done"
+    assert by_hand.settle_by_hand(second.pk, **settle).state == "proposed"
+    given = adjusting.give_goodwill(shop.customer.pk, 1, reason="x", form_key=uuid.uuid4(), actor=operator)
+    assert given.state == "proposed"
+
+
+def test_what_the_network_took_back_after_the_approval_is_not_shown_to_be_sent(
+    shop: Any, maker: User, operator: User
+) -> None:
+    """From the approval to the sending minutes pass: the page must not ask for coins that nobody brought."""
+    transfer, _ = late_money(shop)
+    payout = payouts.approve(refund(transfer, maker).pk, actor=operator)
+    assert page_of(payout, operator)["backed"]
+    shop.network.chain.reorg(5, keep=False)
+    shop.block(6)
+    assert not page_of(payout, operator)["backed"]
+    assert payouts.mark_sent(payout.pk, txid="ab" * 32, actor=operator).state == "sent", "what was sent is recorded"
