@@ -1,6 +1,10 @@
 """What may be undone by a counter-entry, and what that would do to the balance: read only."""
 
 from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Q, Sum
+from django.utils import timezone
 
 from accounts.models import User
 from balance.models import Movement
@@ -14,6 +18,7 @@ from . import errors
 from .models import Adjustment, Allocation, HandSettlement
 
 Kind, Direction = Movement.Kind, Adjustment.Direction
+ALONE_WITHIN = timedelta(days=1)  # what one person lets one customer have within it counts together
 
 
 def customer_of(movement: Movement) -> User | None:
@@ -55,6 +60,18 @@ def transfer_credit_of(movement: Movement) -> Allocation | None:
     return Allocation.objects.filter(movement=movement).first() if movement.kind == Kind.TRANSFER else None
 
 
+def given_alone(customer_id: int, actor: User) -> int:
+    """Return the cents that a person gave a customer within a day without a second one, as credits and by settling
+    orders by hand: many small sums are a large one."""
+    lately = Q(
+        proposed_by=actor, state=Adjustment.State.DONE, second=None, decided_at__gt=timezone.now() - ALONE_WITHIN
+    )
+    credits = Adjustment.objects.filter(lately, customer=customer_id, direction=Direction.CREDIT)
+    settled = HandSettlement.objects.filter(lately, order__customer=customer_id)
+    sums = (credits.aggregate(sum=Sum("usd_cents")), settled.aggregate(sum=Sum("order__total_cents")))
+    return sum(one["sum"] or 0 for one in sums)
+
+
 def hand_of(movement: Movement) -> HandSettlement | None:
     """Return the settlement by hand that a movement belongs to."""
     noun, _colon, key = movement.reference.partition(":")
@@ -78,7 +95,18 @@ def refusal_of(movement: Movement) -> Refused | None:
     if undone_by(movement, done=True):
         return errors.CounteredAlready()
     allocation = transfer_credit_of(movement)
-    return errors.ReversedAlready() if allocation and not allocation.live else None
+    if allocation and not allocation.live:
+        return errors.ReversedAlready()
+    return refunded_already(movement)
+
+
+def refunded_already(movement: Movement) -> Refused | None:
+    """Return why a transfer's credit can't be taken: a refund debited it, and it would be taken twice."""
+    allocation = transfer_credit_of(first_of(movement))
+    if allocation is None or direction_of(movement) == Direction.CREDIT:
+        return None
+    refund = allocation.transfer.payouts.standing().first()
+    return errors.SentBackAlready(refund.number) if refund else None
 
 
 @dataclass(frozen=True, slots=True)

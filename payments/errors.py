@@ -164,6 +164,14 @@ class ReversedAlready(Refused):
         super().__init__(_("The network took this transfer back, so its credit was taken back too."))
 
 
+class SentBackAlready(Refused):
+    def __init__(self, number: str) -> None:
+        super().__init__(
+            _("This transfer is being sent back, or was (%(number)s): its credit was debited for that already.")
+            % {"number": number}
+        )
+
+
 class NotCounterable(Refused):
     def __init__(self) -> None:
         super().__init__(
@@ -332,6 +340,13 @@ class TransactionUsed(Refused):
 class SeenAlready(Refused):
     def __init__(self) -> None:
         super().__init__(_("The network shows this payment: it can't be taken back."))
+
+
+class NotAskedYet(Refused):
+    def __init__(self) -> None:
+        super().__init__(
+            _("The network was not asked about this transaction yet. Wait until the page says what it shows.")
+        )
 
 
 class NothingToAccept(Refused):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import Sum
 from django.utils import timezone
 from django.utils.functional import Promise as Words
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +14,7 @@ from money.units import parse, plain
 from orders.errors import Refused
 
 from . import errors, quotes
+from .corrections import ALONE_WITHIN, last_of
 from .models import Allocation, ChainTransfer, NetworkCursor, Payout
 from .queries import can_be_valued, market, ours_among
 from .registry import Method, method_name
@@ -109,16 +111,18 @@ def refundable_of(transfer: ChainTransfer) -> Refundable:
     live = Allocation.objects.filter(transfer=transfer, live=True).first()
     cents = live.usd_cents if live else 0
     left = transfer.amount - sum(payout.taken for payout in transfer.payouts.standing())
-    why_not = why_not_refundable(transfer, cents, left)
+    why_not = why_not_refundable(transfer, live, left)
     return Refundable(transfer.amount, 0 if why_not else left, cents, why_not)
 
 
-def why_not_refundable(transfer: ChainTransfer, cents: int, left: int) -> str | Words:
+def why_not_refundable(transfer: ChainTransfer, live: Allocation | None, left: int) -> str | Words:
     if not can_be_valued(transfer):
         return _("We do not know this token: it can't be sent back from here.")
+    if live and live.movement and last_of(live.movement)[1]:
+        return _("Its credit was undone by a counter-entry, so there is none to debit. Undo the counter-entry first.")
     if transfer.status != Status.FINAL:
         return _("The transfer is not final: nothing of it is ours to send back yet.")
-    if transfer.dust or (transfer.credited and not cents):
+    if transfer.dust or (transfer.credited and not (live and live.usd_cents)):
         return _("It is worth less than a cent.")
     if not transfer.credited and transfer.verdict != Verdict.KEEP:
         return _("It is not decided yet: credit it, or decide not to credit it.")
@@ -136,6 +140,24 @@ def cents_to_debit(transfer: ChainTransfer, refundable: Refundable, units: int) 
 def asked_lately(customer: User, now: datetime) -> int:
     mine = Payout.objects.filter(customer=customer, kind=Payout.Kind.BALANCE)
     return mine.filter(requested_at__gt=now - timedelta(hours=1)).count()
+
+
+def is_backed(payout: Payout) -> bool:
+    """Tell whether what is to be sent back is still there: not taken away by the network, and credited now if it was
+    when the refund was made, else not."""
+    transfer = ChainTransfer.objects.filter(payouts=payout).first()
+    return transfer is None or (transfer.status == Status.FINAL and transfer.credited == (payout.usd_cents > 0))
+
+
+def needs_two(payout: Payout, actor: User) -> bool:
+    """Tell whether two operators must agree: above the limit, with what this one alone let the customer have within a
+    day. Who makes a refund is the first of two by that."""
+    if payout.is_refund:
+        return False
+    mine = Payout.objects.standing().filter(customer=payout.customer_id, kind=Payout.Kind.BALANCE)
+    alone = mine.filter(approved_by=actor, checked_by=None, approved_at__gt=timezone.now() - ALONE_WITHIN)
+    before = alone.exclude(pk=payout.pk).aggregate(sum=Sum("usd_cents"))["sum"] or 0
+    return bool(payout.usd_cents + before > settings.SECOND_PERSON_ABOVE_CENTS)
 
 
 def approval_figures(payout: Payout) -> Figures | Refused:

@@ -14,7 +14,10 @@ from balance.models import Account, House, Movement
 from catalog.models import Offer
 from orders.models import Hold, Order
 
+from .corrections import last_of
 from .models import Adjustment, Allocation, ChainTransfer, HandSettlement, PaymentIntent, Payout, ReviewItem
+from .quotes import cents_for
+from .registry import methods
 
 Status = ChainTransfer.Status
 LEAST_TOPUP = (95, 100)  # a top-up is credited what came; it counts as covered within the tolerance, which is less
@@ -152,6 +155,19 @@ def movements() -> Iterator[Discrepancy]:
     )
     for allocation in wrong:
         yield Discrepancy(f"allocation {allocation.pk}", "differs from its movement in amount or customer")
+    yield from taken_back()
+
+
+def taken_back() -> Iterator[Discrepancy]:
+    """A credit is reversed if and only if its allocation is not live any more; then no counter-entry takes it too."""
+    reversed_ones = set(Movement.objects.filter(kind=Movement.Kind.REVERSAL).values_list("reference", flat=True))
+    undone = set(Adjustment.objects.filter(state=Adjustment.State.DONE).values_list("counter_of_id", flat=True))
+    for allocation in Allocation.objects.exclude(movement=None).select_related("movement").iterator():
+        movement = allocation.movement
+        if movement is None or (f"{movement.reference}:reversed" in reversed_ones) == allocation.live:
+            yield Discrepancy(f"allocation {allocation.pk}", f"says live={allocation.live}, its movement does not")
+        elif not allocation.live and movement.pk in undone and last_of(movement)[1]:
+            yield Discrepancy(f"allocation {allocation.pk}", "is reversed and undone by a counter-entry too")
 
 
 def allocations() -> Iterator[Discrepancy]:
@@ -165,10 +181,27 @@ def allocations() -> Iterator[Discrepancy]:
         for allocation in live:
             if allocation.locked_amount + allocation.market_amount != transfer.amount:
                 yield Discrepancy(f"transfer {transfer}", "is not credited over its whole amount")
+            if not well_priced(allocation, transfer):
+                yield Discrepancy(f"transfer {transfer}", "is not credited with what its rates make of it")
             if transfer.status != Status.FINAL and not moved_by_a_reorg(transfer):
                 yield Discrepancy(f"transfer {transfer}", f"is credited but {transfer.status}")
             if allocation.customer_id != transfer.intent.customer_id:
                 yield Discrepancy(f"transfer {transfer}", "is credited to somebody else")
+
+
+def well_priced(allocation: Allocation, transfer: ChainTransfer) -> bool:
+    """Tell whether the cents of a credit are its parts at their rates: at the promise's up to a cent, as parts of a sum
+    are rounded."""
+    intent, rate = transfer.intent, allocation.market_rate_e8
+    decimals = {known.code: known.asset.decimals for known in methods()}.get(transfer.method)
+    if rate and decimals is not None:
+        market = cents_for(allocation.market_amount, rate, decimals)
+    elif allocation.market_amount:
+        return decimals is None  # of a method that is not offered any more the unit is not known
+    else:
+        market = 0
+    least = allocation.locked_amount * intent.usd_cents // intent.amount
+    return least <= allocation.usd_cents - market <= least + 1
 
 
 def moved_by_a_reorg(transfer: ChainTransfer) -> bool:
@@ -182,9 +215,12 @@ def captures() -> Iterator[Discrepancy]:
     """An order is settled if and only if there is exactly its capture, over its total, by its customer; what was given
     back is as much."""
     paid = {m.reference: m for m in Movement.objects.filter(kind=Movement.Kind.CAPTURE).select_related("debit")}
-    returned = dict(Movement.objects.filter(kind=Movement.Kind.RETURN).values_list("reference", "amount_cents"))
+    returns = Movement.objects.filter(kind=Movement.Kind.RETURN)
+    returned = {row[0]: row[1:] for row in returns.values_list("reference", "amount_cents", "credit__customer_id")}
     for order in Order.objects.filter(state__in=(Order.State.SETTLED, Order.State.RETURNED)).iterator():
-        back = returned.pop(f"order:{order.pk}:returned", 0)
+        back, receiver = returned.pop(f"order:{order.pk}:returned", (0, order.customer_id))
+        if receiver != order.customer_id:
+            yield Discrepancy(f"order {order}", "was given back to another customer")
         if back != (order.total_cents if order.state == Order.State.RETURNED else 0):
             yield Discrepancy(f"order {order}", f"is {order.state}, and {back} cents of it were given back")
         capture = paid.pop(f"order:{order.pk}:capture", None)
@@ -200,12 +236,18 @@ def captures() -> Iterator[Discrepancy]:
 
 def settled_intents() -> Iterator[Discrepancy]:
     """What a settled intent received at the promised rate, with the accepted shortfall, covers its promise."""
-    tolerated = dict(Movement.objects.filter(kind=Movement.Kind.TOLERANCE).values_list("reference", "amount_cents"))
+    shortfalls = Movement.objects.filter(kind=Movement.Kind.TOLERANCE)
+    tolerated = {row.reference: row for row in shortfalls.select_related("credit")}
     kept = (PaymentIntent.Settlement.SETTLED, PaymentIntent.Settlement.REVERSED)
     settled = PaymentIntent.objects.filter(settlement__in=kept).prefetch_related("allocations")
     for intent in settled.iterator(1000):
         credited = sum(a.usd_cents for a in intent.allocations.all() if a.live)
-        given = tolerated.pop(f"intent:{intent.pk}:tolerance", 0)
+        shortfall = tolerated.pop(f"intent:{intent.pk}:tolerance", None)
+        given = shortfall.amount_cents if shortfall else 0
+        if shortfall and shortfall.credit.customer_id != intent.customer_id:
+            yield Discrepancy(shortfall.reference, "was given to another customer than the intent's")
+        if given > intent.usd_cents - intent.usd_cents * LEAST_TOPUP[0] // LEAST_TOPUP[1]:
+            yield Discrepancy(f"intent {intent.pk}", f"was given {given} of {intent.usd_cents} cents as a shortfall")
         if intent.settlement != PaymentIntent.Settlement.SETTLED:
             continue  # its credit is gone, and the books show the debt
         needed = intent.usd_cents if intent.order_id else intent.usd_cents * LEAST_TOPUP[0] // LEAST_TOPUP[1]
@@ -217,9 +259,14 @@ def settled_intents() -> Iterator[Discrepancy]:
 
 def settled_by_hand() -> Iterator[Discrepancy]:
     """What operators settled by hand is one adjustment each, over the sum that they put down."""
-    moved = dict(Movement.objects.filter(reference__startswith="hand:").values_list("reference", "amount_cents"))
-    for settlement in HandSettlement.objects.filter(state=HandSettlement.State.DONE).iterator():
-        cents = moved.pop(f"hand:{settlement.pk}", 0)
+    rows = Movement.objects.filter(reference__startswith="hand:").select_related("credit")
+    moved = {row.reference: row for row in rows}
+    done = HandSettlement.objects.filter(state=HandSettlement.State.DONE).select_related("order")
+    for settlement in done.iterator():
+        movement = moved.pop(f"hand:{settlement.pk}", None)
+        cents = movement.amount_cents if movement else 0
+        if movement and movement.credit.customer_id != settlement.order.customer_id:
+            yield Discrepancy(f"hand settlement {settlement.pk}", "was credited to another customer than the order's")
         if cents != settlement.usd_cents:
             yield Discrepancy(f"hand settlement {settlement.pk}", f"says {settlement.usd_cents} cents, moved {cents}")
     for reference in moved:
@@ -251,8 +298,14 @@ def refunds() -> Iterator[Discrepancy]:
     """What is sent back of a transfer is no more than came, in units and in the cents it was credited with; of one that
     is sent back uncredited nothing is credited."""
     standing = Payout.objects.filter(kind=Payout.Kind.REFUND).standing()
-    for transfer in ChainTransfer.objects.filter(payouts__in=standing).distinct().order_by("pk"):
+    rows = ChainTransfer.objects.filter(payouts__in=standing).select_related("intent").distinct()
+    for transfer in rows.order_by("pk"):
         mine = list(transfer.payouts.standing())
+        if any(payout.customer_id != transfer.intent.customer_id for payout in mine):
+            yield Discrepancy(f"transfer {transfer}", "is sent back to another customer than it came from")
+        live = transfer.allocations.filter(live=True).exclude(movement=None).select_related("movement").first()
+        if live and live.movement and last_of(live.movement)[1]:
+            yield Discrepancy(f"transfer {transfer}", "is sent back although its credit was undone by a counter-entry")
         if sum(payout.taken for payout in mine) > transfer.amount:
             yield Discrepancy(f"transfer {transfer}", "is sent back over more than arrived")
         credited = max([0, *transfer.allocations.values_list("usd_cents", flat=True)])

@@ -1,11 +1,8 @@
 """Correct a balance: give goodwill, or undo an entry by its counter-entry. Nothing in the ledger is ever changed."""
 
 import uuid
-from datetime import timedelta
 
 from django.db import models, transaction
-from django.db.models import Sum
-from django.utils import timezone
 
 from accounts.models import User
 from balance.actions import Overdrawn, credit, debit
@@ -19,6 +16,7 @@ from ..corrections import (
     customer_of,
     direction_of,
     first_of,
+    given_alone,
     last_of,
     order_of,
     refusal_of,
@@ -30,7 +28,6 @@ from .intents import locked_intent
 from .two_persons import agree, finish, needs_second, take_back
 
 Direction, State = Adjustment.Direction, Adjustment.State
-ALONE_WITHIN = timedelta(days=1)  # what one person gives one customer within it counts together
 
 
 def give_goodwill(
@@ -76,22 +73,24 @@ def counter(movement_id: int, *, reason: str, actor: User) -> Adjustment:
 
 def propose(adjustment: Adjustment, reason: str, actor: User, *, form_key: uuid.UUID | None = None) -> Adjustment:
     """Insert a proposal for a locked customer, and carry it out at once if one person may."""
+    require_other_and_open(adjustment, actor)
     adjustment.reason, adjustment.proposed_by = reason.strip(), actor
     adjustment.form_key = form_key or adjustment.form_key
     adjustment.save(force_insert=True)
     tell("adjustment.proposed", adjustment, actor)
-    if not needs_second(adjustment.usd_cents + given_alone(adjustment, actor)):
+    gives = adjustment.direction == Direction.CREDIT
+    before = given_alone(adjustment.customer_id, actor) if gives else 0
+    if not needs_second(adjustment.usd_cents + before):
         carry_out(adjustment, actor)
     return adjustment
 
 
-def given_alone(adjustment: Adjustment, actor: User) -> int:
-    """Return what a person gave the same customer lately without a second one: many small sums are a large one."""
-    if adjustment.direction != Direction.CREDIT:
-        return 0
-    own = Adjustment.objects.filter(customer=adjustment.customer, proposed_by=actor, direction=Direction.CREDIT)
-    lately = own.filter(state=State.DONE, second=None, decided_at__gt=timezone.now() - ALONE_WITHIN)
-    return int(lately.aggregate(sum=Sum("usd_cents"))["sum"] or 0)
+def require_other_and_open(adjustment: Adjustment, actor: User) -> None:
+    """Refuse what a person does to their own balance, and what would reach nobody."""
+    if adjustment.customer_id == actor.pk:
+        raise errors.OwnMoney
+    if adjustment.direction == Direction.CREDIT and not adjustment.customer.is_active:
+        raise errors.CustomerGone
 
 
 def approve(adjustment_id: int, *, actor: User) -> Adjustment:
@@ -99,6 +98,7 @@ def approve(adjustment_id: int, *, actor: User) -> Adjustment:
     with transaction.atomic(durable=True):
         adjustment = locked_adjustment(adjustment_id)
         if agree(adjustment, actor):
+            require_other_and_open(adjustment, actor)
             if adjustment.counter_of and (refusal := refusal_of(adjustment.counter_of)):
                 raise refusal
             carry_out(adjustment, actor)
@@ -149,8 +149,6 @@ def carry_out(adjustment: Adjustment, actor: User) -> None:
 
 def moved(adjustment: Adjustment, actor: User) -> Movement:
     gives = adjustment.direction == Direction.CREDIT
-    if gives and not adjustment.customer.is_active:
-        raise errors.CustomerGone
     try:
         return (credit if gives else debit)(
             adjustment.customer,

@@ -12,6 +12,7 @@ from orders.actions import capture, locked, secure_lots
 from orders.models import Order
 
 from .. import errors
+from ..corrections import given_alone
 from ..models import HandSettlement, Inquiry, ReviewItem
 from ..queries import rest_cents
 from .deciding import close
@@ -42,7 +43,7 @@ def settle_by_hand(order_id: int, *, reason: str, evidence: str, actor: User) ->
             order=order, usd_cents=max(rest_cents(order), 0), reason=reason, evidence=evidence, proposed_by=actor
         )
         record("order.hand_proposed", subject=settlement, thread=order, actor=actor, usd_cents=settlement.usd_cents)
-        if not needs_second(order.total_cents):
+        if not needs_second(order.total_cents + given_alone(order.customer_id, actor)):
             carry_out(settlement, order, actor=actor)
         return settlement
 

@@ -21,8 +21,8 @@ from orders.errors import AccountClosed, Refused
 from orders.numbering import insert_with_fresh_number
 
 from .. import errors
-from ..models import ChainTransfer, Installation, Payout
-from ..payouts import Figures, approval_figures, asked_lately, checked_address, figures_of
+from ..models import Installation, Payout
+from ..payouts import Figures, approval_figures, asked_lately, checked_address, figures_of, is_backed, needs_two
 from ..quotes import BASIS
 from ..registry import Method, families
 from ..registry import method as method_by_code
@@ -137,10 +137,17 @@ def refuse(payout_id: int, *, reason: str, actor: User) -> Payout:
     with transaction.atomic(durable=True):
         payout = locked(payout_id)
         if payout.state != State.REFUSED:
+            refuse_own(payout, actor)
             if payout.state not in (State.REQUESTED, State.APPROVED):
                 raise moved(payout)
             close(payout, State.REFUSED, reason.strip(), actor=actor)
         return payout
+
+
+def refuse_own(payout: Payout, actor: User) -> None:
+    """Who gets the money does not say that it was not sent: they could keep both."""
+    if payout.customer_id == actor.pk:
+        raise errors.OwnMoney
 
 
 def moved(payout: Payout) -> errors.PayoutMoved:
@@ -166,8 +173,12 @@ def close(payout: Payout, state: Payout.State, decision: str, *, actor: User) ->
 
 def approve(payout_id: int, *, actor: User) -> Payout:
     """Agree that it is sent, and fix the amount: of a balance at the market's price of this moment. OwnPayout for who
-    asked for it. Where two operators are needed, the first one only notes it. Agreeing again changes nothing."""
+    asked for it. Where two operators are needed, the first one only notes it. Agreeing again changes nothing.
+
+    The customer is locked: what one operator alone approves for them counts together.
+    """
     with transaction.atomic(durable=True):
+        User.objects.select_for_update(of=("self",), no_key=True).get(payouts=payout_id)
         payout = locked(payout_id)
         if actor.pk in (payout.approved_by_id, payout.checked_by_id) and not payout.is_closed:
             return payout
@@ -177,7 +188,7 @@ def approve(payout_id: int, *, actor: User) -> Payout:
             raise errors.OwnPayout
         require_seal(payout)
         fix_amount(payout)
-        if payout.needs_two and payout.checked_by_id is None:
+        if payout.checked_by_id is None and needs_two(payout, actor):
             return note_first(payout, actor=actor)
         payout.approved_by, payout.approved_at = actor, timezone.now()
         payout.seal = seal_of_payout(payout, Installation.objects.get())
@@ -197,7 +208,8 @@ def note_first(payout: Payout, *, actor: User) -> Payout:
 def fix_amount(payout: Payout) -> None:
     """Set what is to be sent: of a refund what was asked for, as long as its transfer is what it was."""
     if payout.is_refund:
-        require_backed(payout)
+        if not is_backed(payout):
+            raise errors.NotBacked
         payout.amount = payout.quoted_amount
         return
     figures = approval_figures(payout)
@@ -208,13 +220,6 @@ def fix_amount(payout: Payout) -> None:
         "market_e8": str(figures.market.price_e8),
         "samples": [told(sample) for sample in figures.market.samples],
     }
-
-
-def require_backed(payout: Payout) -> None:
-    """Refuse to send back what the network took away, or what is credited by now although it was not."""
-    transfer = ChainTransfer.objects.get(payouts=payout)
-    if transfer.status != ChainTransfer.Status.FINAL or transfer.credited != (payout.usd_cents > 0):
-        raise errors.NotBacked
 
 
 def require_seal(payout: Payout) -> None:
@@ -254,15 +259,19 @@ def holder_of(payout: Payout) -> str:
 
 
 def take_back(payout_id: int, *, actor: User) -> Payout:
-    """Take a recorded transaction back as long as the network does not show its payment; it waits to be sent again."""
+    """Take a recorded transaction back if the network was asked and does not show its payment; it waits to be
+    sent again."""
     with transaction.atomic(durable=True):
         payout = locked(payout_id)
         if payout.state == State.APPROVED:
             return payout
         if payout.state != State.SENT:
             raise moved(payout)
+        refuse_own(payout, actor)
         if payout.position:
             raise errors.SeenAlready
+        if not payout.problem:
+            raise errors.NotAskedYet  # it may be seen at any moment, and would be paid twice
         txid = payout.txid
         payout.txid, payout.sent_by, payout.sent_at, payout.look_at, payout.problem = "", None, None, None, ""
         payout.block_height, payout.block_hash, payout.confirmations = None, "", 0

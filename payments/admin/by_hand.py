@@ -17,7 +17,8 @@ from orders.errors import Refused
 from orders.models import Order
 
 from ..actions import by_hand
-from ..corrections import paid_by
+from ..actions.two_persons import needs_second
+from ..corrections import given_alone, paid_by
 from ..forms import ByHandForm
 from ..models import HandSettlement
 from ..previews import by_hand_of
@@ -86,7 +87,7 @@ class HandSettlementAdmin(FindsNumbers, TwoPersonsAdmin):
             "order": order,
             "form": form,
             "preview": by_hand_of(order),
-            "two_persons": order.total_cents > settings.SECOND_PERSON_ABOVE_CENTS,
+            "two_persons": needs_second(order.total_cents + given_alone(order.customer_id, actor(request))),
             "limit": settings.SECOND_PERSON_ABOVE_CENTS,
             "title": _("Settle by hand"),
             "opts": self.opts,

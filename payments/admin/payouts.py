@@ -29,7 +29,7 @@ from ..models import ChainTransfer, Installation, Payout
 from ..payout_forms import PayoutDecisionForm, RefundForm
 from ..payout_page import PayoutPage, price_text
 from ..payout_todo import stuck
-from ..payouts import GOODWILL, approval_figures, fee_of, refundable_of
+from ..payouts import GOODWILL, approval_figures, fee_of, is_backed, needs_two, refundable_of
 from ..registry import is_simulated
 from ..registry import method as method_by_code
 from ..review_facts import link_to
@@ -157,6 +157,9 @@ def page_of(payout: Payout, who: User) -> dict[str, Any]:
         "title": payout.number,
         "subtitle": None,
         "whole": whole,
+        "backed": payout.state not in (State.REQUESTED, State.APPROVED) or is_backed(payout),
+        "mine": payout.customer_id == who.pk,
+        "needs_two": needs_two(payout, who),
         "own": who.pk in (payout.requested_by_id, payout.customer_id),
         "agreed": payout.checked_by_id == who.pk,
         "now": now_figures(payout) if payout.state == State.REQUESTED and not payout.is_refund else None,

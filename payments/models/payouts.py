@@ -204,11 +204,6 @@ class Payout(Stateful):
         """Base units that it takes from what a refunded transfer brought: what is sent, and the fee."""
         return self.quoted_amount + self.fee
 
-    @property
-    def needs_two(self) -> bool:
-        """Whether two operators must agree. Who makes a refund is the first of two by that."""
-        return not self.is_refund and self.usd_cents > settings.SECOND_PERSON_ABOVE_CENTS
-
     def story(self) -> models.Model:
         return self.transfer.intent.purpose if self.transfer else self
 

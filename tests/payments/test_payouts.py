@@ -219,7 +219,7 @@ def test_a_row_that_was_changed_in_the_database_is_neither_approved_nor_sent(ric
 
 # --- sending ----------------------------------------------------------------------------------------------------------
 def test_a_transaction_is_recorded_for_one_payout_to_an_address(rich: Any, operator: User) -> None:
-    one, other = approved(rich, operator), approved(rich, operator)
+    one, other = (approved(rich, operator, cents=20_000) for _ in range(2))
     with pytest.raises(errors.BadTransaction):
         payouts.mark_sent(one.pk, txid="that one", actor=operator)
     txid = send(rich, one)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import F
 from story import give, make_customer, make_operator
 
 from accounts.models import User
@@ -15,6 +16,7 @@ from balance.models import Account, Movement
 from events import append_only
 from orders.models import Hold, Order
 from payments.actions.adjusting import counter
+from payments.actions.by_hand import settle_by_hand
 from payments.models import Adjustment, Allocation, ChainTransfer, PaymentIntent
 from payments.verify import discrepancies
 
@@ -81,6 +83,11 @@ def planted(name: str) -> Callable[[], Any]:
         "an allocation over another amount": lambda: Allocation.objects.update(market_amount=1),
         "an allocation of another sum": sql("UPDATE payments_allocation SET usd_cents = usd_cents + 1"),
         "a dead allocation": sql("UPDATE payments_allocation SET live = (1 = 0)"),
+        "a credit that was taken back without a reversal": lambda: taken_back_in_silence(),
+        "a credit priced as it was not": lambda: dearer(),
+        "a shortfall larger than any tolerance": lambda: resum(500, kind="tolerance"),
+        "a shortfall that somebody else got": lambda: passed_on_shortfall(),
+        "a settlement by hand that somebody else got": lambda: settled_for_another(),
         "an intent settled by nothing": sql(
             "UPDATE payments_paymentintent SET settlement = 'settled' WHERE settlement <> 'settled'"
         ),
@@ -110,9 +117,51 @@ def forge(kind: str, reference: str, *, back: bool = False) -> None:
 
 def corrected(**wrong: object) -> None:
     """Undo a gift by its counter-entry, and write something wrong over that."""
-    undone = counter(give(User.objects.earliest("pk"), 5).pk, reason="x", actor=make_operator())
+    undone = counter(give(User.objects.get(email="ada@example.com"), 5).pk, reason="x", actor=make_operator())
     assert not list(discrepancies())
     Adjustment.objects.filter(pk=undone.pk).update(**wrong)
+
+
+def taken_back_in_silence() -> None:
+    """Let a transfer forget its credit: the watcher would credit it again."""
+    ChainTransfer.objects.update(credited=False)
+    PaymentIntent.objects.update(settlement="reversed")
+    Allocation.objects.update(live=False)
+
+
+def dearer() -> None:
+    """Raise what the late transfer was credited with, in its movement and in the balance as well."""
+    late = Allocation.objects.filter(market_rate_e8__isnull=False).latest("pk")
+    Allocation.objects.filter(pk=late.pk).update(usd_cents=late.usd_cents + 700)
+    resum(700, pk=late.movement_id)
+
+
+def resum(more: int, **which: Any) -> None:
+    """Raise a credit by so many cents, and the balance with it."""
+    Movement.objects.filter(**which).update(amount_cents=F("amount_cents") + more)
+    Account.objects.exclude(customer=None).update(balance_cents=F("balance_cents") + more)
+
+
+def passed_on(**which: Any) -> None:
+    """Let another customer have had a credit, and write both balances so that they are right."""
+    movement = Movement.objects.get(**which)
+    cents = movement.amount_cents
+    other = Account.objects.create(customer=make_customer("bob@example.com"), balance_cents=cents)
+    Account.objects.filter(pk=movement.credit_id).update(balance_cents=F("balance_cents") - cents)
+    Movement.objects.filter(pk=movement.pk).update(credit=other)
+
+
+def passed_on_shortfall() -> None:
+    give(User.objects.get(), 100_000)
+    passed_on(kind="tolerance")
+
+
+def settled_for_another() -> None:
+    order = Order.objects.get(state="open")
+    settle_by_hand(order.pk, reason="a transfer on paper", evidence="its receipt", actor=make_operator())
+    give(User.objects.get(email="ada@example.com"), 100_000)
+    assert not list(discrepancies())
+    passed_on(reference__startswith="hand:")
 
 
 def between_customers() -> None:

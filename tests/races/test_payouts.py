@@ -129,6 +129,7 @@ def test_one_worker_looks_at_a_payout_and_another_transaction_is_not_overwritten
     outcomes = at_once([lambda: following.claim(pk) is not None for _ in range(4)])
     assert sorted(bool(outcome.value) for outcome in outcomes) == [False, False, False, True]
     old = Payout.objects.get(pk=pk)
+    following.settle(old, following.Sight(Payout.Problem.UNKNOWN))
     payouts.take_back(pk, actor=operator)
     payouts.mark_sent(pk, txid="cd" * 32, actor=operator)
     following.settle(old, following.Sight(Payout.Problem.OTHER))
