@@ -1,6 +1,7 @@
-"""Each timer, and each task that a page nudges, is one that workers know: an unknown one is only logged and thrown away."""
+"""Workers know each timer and each task that a page nudges: one that they do not know is logged and thrown away."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 from config.celery import app
@@ -11,7 +12,8 @@ NAME = re.compile(r'"(\w+\.tasks\.\w+)"')
 
 
 def test_workers_know_every_task_that_is_named() -> None:
-    app.loader.import_default_modules()
+    import_module("config.tasks")
+    app.autodiscover_tasks(force=True)
     named = {entry["task"] for entry in SCHEDULE.values()}
     for app_folder in ROOT.glob("*/apps.py"):
         for module in app_folder.parent.rglob("*.py"):
