@@ -13,11 +13,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from events.admin import ReadOnlyAdmin
+from events.columns import moment
 from events.downloads import Downloads
 
 from .actions import lost, people, roles
 from .models import Recovery, User
 
+# Columns that both the list and the page of one person show.
+JOINED = moment("date_joined", _("date joined"))
+LAST_LOGIN, CLOSED = moment("last_login", _("last login")), moment("closed_at", _("closed"))
 Act = Callable[[User], None]
 
 
@@ -30,13 +34,13 @@ class ProofForm(ActionForm):
 @admin.register(User)
 class UserAdmin(Downloads, DjangoUserAdmin[User]):
     ordering = ["email"]
-    list_display = ["email", "first_name", "last_name", "role", "is_active", "date_joined"]
+    list_display = ["email", "first_name", "last_name", "role", "is_active", JOINED]
     list_filter = ["is_staff", "is_active", "groups"]
     search_fields = ["email", "first_name", "last_name"]
     fieldsets = [
         (None, {"fields": ["email", "first_name", "last_name", "language", "time_zone"]}),
-        (_("Role"), {"fields": ["is_active", "groups"]}),
-        (_("Important dates"), {"fields": ["last_login", "date_joined", "terms_version", "closed_at"]}),
+        (_("Role"), {"fields": ["is_active", "role"]}),
+        (_("Important dates"), {"fields": [LAST_LOGIN, JOINED, "terms_version", CLOSED]}),
     ]
     action_form = ProofForm
     change_form_template = "accounts/admin_user.html"

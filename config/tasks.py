@@ -61,6 +61,7 @@ def tell(batch: notices.Batch) -> None:
         notices.settle(batch, timezone.now())
 
 
+@shared_task
 def examine() -> None:
     """Make the check-up that was asked for. A page nudges it; the timer asks again."""
     if asked := checkups.claim():

@@ -1,4 +1,4 @@
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -27,11 +27,18 @@ class EnvironmentAdmin(RecordsChanges):
     list_editable = ("position", "offered")
 
 
+# Columns that both the list and the page of one order show.
+TOTAL, CREATED = dollars("total_cents", _("total")), moment("created_at", _("created"))
+
+
 class HoldInline(admin.TabularInline[Hold, Order]):
     model = Hold
     extra = 0
     can_delete = False
-    fields = readonly_fields = ("lots", "state", "until", "created_at", "released_at")
+    fields = readonly_fields = (  # type: ignore[assignment]  # the stubs know only names
+        "lots", "state", moment("until", _("until")), moment("created_at", _("created")),
+        moment("released_at", _("released")),
+    )  # fmt: skip
 
     def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
@@ -75,14 +82,20 @@ class OrderAdmin(FindsNumbers, ReadOnlyAdmin):
         "offer_name",
         "lots",
         "term_days",
-        dollars("total_cents", _("total")),
+        TOTAL,
         "state",
         "payment",
-        moment("created_at", _("created")),
+        CREATED,
     )
     list_filter = (WaitingFilter, HelpFilter, "state", "payment", "term_days")
     list_select_related = ("customer",)
     search_fields = ("symbols", "email", "last_name")
+    fields: ClassVar[Any] = (  # the stubs know only names
+        "number", "customer", "state", "payment", "offer", "offer_name", "lots", "cards_per_lot", "term_days",
+        dollars("unit_price_cents", _("price per lot")), TOTAL, "environment", "environment_wish", "first_name",
+        "last_name", "email", CREATED, moment("settled_at", _("settled")),
+        moment("promised_until", _("promised until")), moment("needs_help_at", _("needs help since")), "client",
+    )  # fmt: skip
     inlines = (HoldInline,)
     action_form = ReasonForm
     actions = ("take_stock", "help_given")

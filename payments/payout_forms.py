@@ -56,6 +56,7 @@ class PayoutForm(ReceiverForm):
         required=False,
         max_length=20,
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+        help_text=_("Give an amount, or tick that it is all."),
     )
     everything = forms.BooleanField(label=_("All that is available"), required=False)
     shown = forms.CharField(required=False, max_length=78, widget=forms.HiddenInput)

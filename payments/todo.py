@@ -64,7 +64,7 @@ def hands(now: datetime) -> Section:
             hand.order.number,
             reverse("admin:payments_handsettlement_change", args=[hand.pk]),
             hand.proposed_at,
-            f"{localised(hand.usd_cents)}, {hand.proposed_by}",
+            proposed(localised(hand.usd_cents), hand),
         )
         for hand in rows
     ]
@@ -80,12 +80,16 @@ def corrections(now: datetime) -> Section:
             str(row.customer),
             reverse("admin:payments_adjustment_change", args=[row.pk]),
             row.proposed_at,
-            f"{row.get_direction_display()}, {localised(row.usd_cents)}, {row.proposed_by}",
+            proposed(f"{row.get_direction_display()}, {localised(row.usd_cents)}", row),
         )
         for row in rows
     ]
     url = page("payments_adjustment", state__exact="proposed")
     return Section(_("Corrections of balances that wait for a second person"), count, lines, url)
+
+
+def proposed(what: str, row: HandSettlement | Adjustment) -> str:
+    return _("%(what)s, proposed by %(who)s") % {"what": what, "who": row.proposed_by}
 
 
 def help_needed(now: datetime) -> Section:
