@@ -48,6 +48,8 @@ WORDS = {
     "payout.requested": _("Asked for; its sum is set aside for it."),
     "payout.checked": _("A first operator agreed; a second one must agree too."),
     "payout.approved": _("Approved: the amount is fixed, and an operator sends it."),
+    "payout.sending": _("An operator is sending it."),
+    "payout.not_sent": _("It was not sent yet: it waits to be sent."),
     "payout.sent": _("Sent by an operator; the network is looked at."),
     "payout.seen": _("The network shows the payment."),
     "payout.went_wrong": _("The network shows that the transaction did not pay this. A person looks at it."),

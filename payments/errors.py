@@ -128,6 +128,14 @@ class InDebt(Refused):
         )
 
 
+class BeingSent(Refused):
+    def __init__(self, who: str) -> None:
+        super().__init__(
+            _("It is being sent by %(who)s, who alone knows whether it was: ask before anything else is done with it.")
+            % {"who": who}
+        )
+
+
 class OwnMoney(Refused):
     def __init__(self) -> None:
         super().__init__(_("It is your own money: another person must decide about it."))

@@ -121,9 +121,12 @@ class RefundForm(ReceiverForm):
             raise forms.ValidationError(_("Write the amount in digits with a full stop, such as 0.05.")) from None
 
 
+STEPS = ("approve", "refuse", "sending", "stop", "sent", "back", "accept")
+
+
 class PayoutDecisionForm(forms.Form):
     """A step of an operator, with what it needs: a reason, or the transaction."""
 
-    step = forms.ChoiceField(choices=[(one, one) for one in ("approve", "refuse", "sent", "back", "accept")])
+    step = forms.ChoiceField(choices=[(one, one) for one in STEPS])
     reason = forms.CharField(required=False, max_length=Payout._meta.get_field("decision").max_length)
     txid = forms.CharField(required=False, max_length=128)

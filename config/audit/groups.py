@@ -36,6 +36,8 @@ PAYOUTS: Words = {
     "payout.requested": _("Asked for a payout or a refund"),
     "payout.checked": _("Agreed to a payout as the first person"),
     "payout.approved": _("Approved a payout, or took its transaction back"),
+    "payout.sending": _("Took a payout to send it"),
+    "payout.not_sent": _("Said that a payout was not sent"),
     "payout.sent": _("Recorded that a payout was sent"),
     "payout.went_wrong": _("The network shows that a payout went wrong"),
     "payout.final": _("A payout is final"),

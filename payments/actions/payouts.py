@@ -31,7 +31,8 @@ from .intents import told
 
 State, Problem = Payout.State, Payout.Problem
 CHECKED_SLIP = 100  # basis points by which the price may move between the figures that are checked and the request
-SENT_COLUMNS = ("txid", "sent_by", "sent_at", "look_at", "problem")
+SENDING = ("sending_by", "sending_at")
+SENT_COLUMNS = ("txid", "sent_by", "sent_at", "look_at", "problem", *SENDING)
 SIGHT_COLUMNS = ("position", "seen_at", "block_height", "block_hash", "confirmations")
 
 
@@ -115,7 +116,7 @@ def insert(payout: Payout, *, actor: User) -> Payout:
 
 
 def locked(payout_id: int) -> Payout:
-    rows = Payout.objects.select_for_update(of=("self",), no_key=True).select_related("customer")
+    rows = Payout.objects.select_for_update(of=("self",), no_key=True).select_related("customer", "sending_by")
     return rows.get(pk=payout_id)
 
 
@@ -140,6 +141,8 @@ def refuse(payout_id: int, *, reason: str, actor: User) -> Payout:
             refuse_own(payout, actor)
             if payout.state not in (State.REQUESTED, State.APPROVED):
                 raise moved(payout)
+            if payout.sending_by:
+                raise errors.BeingSent(str(payout.sending_by))
             close(payout, State.REFUSED, reason.strip(), actor=actor)
         return payout
 
@@ -227,6 +230,43 @@ def require_seal(payout: Payout) -> None:
         raise errors.BrokenPayoutSeal
 
 
+def begin_sending(payout_id: int, *, actor: User) -> Payout:
+    """Take an approved payout to send it from one's own wallet: from here nobody else sends or refuses it, so that its
+    coins and its cents are never both gone. Again changes nothing; BeingSent if somebody else was first."""
+    with transaction.atomic(durable=True):
+        payout = locked(payout_id)
+        if payout.sending_by_id == actor.pk:
+            return payout
+        if payout.sending_by:
+            raise errors.BeingSent(str(payout.sending_by))
+        if payout.state != State.APPROVED:
+            raise moved(payout)
+        refuse_own(payout, actor)
+        require_seal(payout)
+        if payout.is_refund and not is_backed(payout):
+            raise errors.NotBacked
+        payout.sending_by, payout.sending_at = actor, timezone.now()
+        payout.save(update_fields=SENDING)
+        record("payout.sending", subject=payout, thread=payout.story(), actor=actor)
+        return payout
+
+
+def stop_sending(payout_id: int, *, actor: User) -> Payout:
+    """Say that it was not sent after all: it can be sent by another or refused. Only who took it can say so, or an
+    owner."""
+    with transaction.atomic(durable=True):
+        payout = locked(payout_id)
+        if payout.sending_by is None:
+            return payout
+        if payout.sending_by_id != actor.pk and not actor.is_superuser:
+            raise errors.BeingSent(str(payout.sending_by))
+        refuse_own(payout, actor)
+        payout.sending_by = payout.sending_at = None
+        payout.save(update_fields=SENDING)
+        record("payout.not_sent", subject=payout, thread=payout.story(), actor=actor)
+        return payout
+
+
 def mark_sent(payout_id: int, *, txid: str, actor: User) -> Payout:
     """Record the transaction by which an approved payout was sent. The same one again changes nothing; TransactionUsed
     if it is another payout's to the same address."""
@@ -243,6 +283,7 @@ def mark_sent(payout_id: int, *, txid: str, actor: User) -> Payout:
         require_seal(payout)
         payout.txid, payout.sent_by, payout.sent_at = found, actor, timezone.now()
         payout.look_at, payout.problem = payout.sent_at, ""
+        payout.sending_by = payout.sending_at = None
         try:
             with transaction.atomic():
                 payout.move_to(State.SENT, columns=SENT_COLUMNS, actor=actor, txid=found)

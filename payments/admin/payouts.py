@@ -41,11 +41,12 @@ REQUESTED, SENT = moment("requested_at", _("asked for")), moment("sent_at", _("s
 State = Payout.State
 OUTCOMES: dict[str, str | Words] = {
     State.REQUESTED: _("Noted: a second operator must agree too."),
-    State.APPROVED: _("It waits to be sent. Send exactly this amount, then record the transaction."),
+    State.APPROVED: _("It waits to be sent."),
     State.SENT: _("Recorded. The network is looked at now."),
     State.FINAL: _("Done."),
     State.REFUSED: _("Refused: its sum is where it was before."),
 }
+SENDING = _("It is yours to send: exactly this amount, then record the transaction.")
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -130,12 +131,15 @@ def attempt(request: HttpRequest, payout: Payout, step: str, reason: str, txid: 
     steps: dict[str, Callable[[], Payout]] = {
         "approve": lambda: payouts.approve(payout.pk, actor=who),
         "refuse": lambda: payouts.refuse(payout.pk, reason=reason, actor=who),
+        "sending": lambda: payouts.begin_sending(payout.pk, actor=who),
+        "stop": lambda: payouts.stop_sending(payout.pk, actor=who),
         "sent": lambda: payouts.mark_sent(payout.pk, txid=txid, actor=who),
         "back": lambda: payouts.take_back(payout.pk, actor=who),
         "accept": lambda: payouts.accept(payout.pk, reason=reason, actor=who),
     }
     try:
-        messages.success(request, str(OUTCOMES[steps[step]().state]))
+        done = steps[step]()
+        messages.success(request, str(SENDING if done.sending_by else OUTCOMES[done.state]))
     except Refused as error:
         messages.error(request, str(error))
 
@@ -165,6 +169,7 @@ def page_of(payout: Payout, who: User) -> dict[str, Any]:
         "now": now_figures(payout) if payout.state == State.REQUESTED and not payout.is_refund else None,
         "qr": page.qr() if payout.state == State.APPROVED and whole else "",
         "may_send": payout.state == State.APPROVED and whole,
+        "sending": payout.sending_by_id == who.pk,
         "refunds": link_to(payout.transfer.intent.purpose) if payout.transfer else None,
         "wallet_url": wallet_url(payout) if is_simulated() else "",
     }

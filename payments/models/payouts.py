@@ -33,7 +33,8 @@ class Payout(Stateful):
 
     `usd_cents` were debited at the request; 0 is the refund of a transfer that was never credited. `quoted_amount` are
     the base units that the receiver gets by the price of that moment; `amount` is the same until the approval fixes
-    what is to be sent; `fee` base units are kept by the house. `seal` signs where money goes, and how much.
+    what is to be sent; `fee` base units are kept by the house. `sending_by` is who is sending it at this moment: nobody
+    refuses it meanwhile. `seal` signs where money goes, and how much.
     `checked_by` is the first of two persons, where two are needed. What the network says of a sent one: `position` in
     its transaction once it pays what it must, its block, and else the `problem`; a worker looks again at `look_at`.
     """
@@ -101,6 +102,10 @@ class Payout(Stateful):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("approved by"), related_name="+"
     )
     approved_at = models.DateTimeField(_("approved"), null=True)
+    sending_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("being sent by"), related_name="+"
+    )
+    sending_at = models.DateTimeField(_("being sent since"), null=True)
     sent_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, verbose_name=_("sent by"), related_name="+"
     )
@@ -154,6 +159,11 @@ class Payout(Stateful):
                     & Q(txid="", sent_by=None, sent_at=None, seen_at=None, position="", problem="")
                 ),
                 name="payout_sent_by_someone",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="approved", sending_by__isnull=False, sending_at__isnull=False)
+                | Q(sending_by=None, sending_at=None),
+                name="payout_being_sent_by_one",
             ),
             models.CheckConstraint(
                 condition=Q(state="final", final_at__isnull=False) | (~Q(state="final") & Q(final_at=None)),

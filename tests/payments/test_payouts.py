@@ -492,6 +492,9 @@ def test_an_operator_does_it_all_in_the_admin_and_the_demo_wallet(
     decide = reverse("admin:payout_decide", args=[payout.pk])
     browser.post(decide, {"step": "approve"})
     shown = words(browser.get(page))
+    assert "data-copy" not in shown and "I send it now" in shown
+    browser.post(decide, {"step": "sending"})
+    shown = words(browser.get(page))
     assert 'data-copy="0.0993"' in shown
     assert f'data-copy="{WALLET}"' in shown
     wallet = f"{reverse('payments:wallet')}?payout={payout.number}&network=ethereum"
@@ -515,3 +518,35 @@ def test_a_changed_row_shows_an_operator_nothing_to_send(rich: Any, operator: Us
     page = words(browser.get(reverse("admin:payments_payout_change", args=[payout.pk])))
     assert "Send nothing" in page
     assert "cdcd" not in page
+
+
+def test_who_sends_a_payout_takes_it_first_and_nobody_refuses_it_meanwhile(rich: Any, operator: User) -> None:
+    """Else one operator sends the coins while another one gives the cents back."""
+    other = make_operator("other@example.com")
+    payout = approved(rich, operator)
+    payouts.begin_sending(payout.pk, actor=operator)
+    assert payouts.begin_sending(payout.pk, actor=operator).sending_by == operator
+    with pytest.raises(errors.BeingSent, match=operator.email):
+        payouts.begin_sending(payout.pk, actor=other)
+    with pytest.raises(errors.BeingSent):
+        payouts.refuse(payout.pk, reason="too late", actor=other)
+    with pytest.raises(errors.BeingSent):
+        payouts.refuse(payout.pk, reason="too late", actor=operator)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Payout.objects.filter(pk=payout.pk).update(state="refused", closed_at=timezone.now(), closed_by=other)
+    payouts.stop_sending(payout.pk, actor=operator)
+    assert payouts.refuse(payout.pk, reason="not sent", actor=other).state == State.REFUSED
+    books_are_right()
+
+
+def test_only_who_took_a_payout_or_an_owner_sets_it_free(rich: Any, operator: User) -> None:
+    clerk = make_customer("clerk@example.com")
+    payout = approved(rich, operator)
+    payouts.begin_sending(payout.pk, actor=clerk)
+    other = make_customer("colleague@example.com")
+    with pytest.raises(errors.BeingSent):
+        payouts.stop_sending(payout.pk, actor=other)
+    assert payouts.stop_sending(payout.pk, actor=operator).sending_by is None
+    payouts.begin_sending(payout.pk, actor=other)
+    sent = payouts.mark_sent(payout.pk, txid="ab" * 32, actor=other)
+    assert (sent.state, sent.sending_by, sent.sending_at) == (State.SENT, None, None)
