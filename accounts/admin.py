@@ -1,7 +1,7 @@
 """People and recoveries in the admin: staff look, owners act. Nobody chooses another person's password."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -37,7 +37,7 @@ class UserAdmin(Downloads, DjangoUserAdmin[User]):
     list_display = ["email", "first_name", "last_name", "role", "is_active", JOINED]
     list_filter = ["is_staff", "is_active", "groups"]
     search_fields = ["email", "first_name", "last_name"]
-    fieldsets = [
+    fieldsets: ClassVar[Any] = [  # the stubs know only names
         (None, {"fields": ["email", "first_name", "last_name", "language", "time_zone"]}),
         (_("Role"), {"fields": ["is_active", "role"]}),
         (_("Important dates"), {"fields": [LAST_LOGIN, JOINED, "terms_version", CLOSED]}),
