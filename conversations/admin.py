@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from events.admin import ReadOnlyAdmin
+from events.admin import ReadOnlyAdmin, RecordsChanges
 from events.columns import moment
 from orders.admin_search import FindsNumbers
 
@@ -18,7 +18,7 @@ class MessageAdmin(FindsNumbers, ReadOnlyAdmin):
 
 
 @admin.register(CannedText)
-class CannedTextAdmin(admin.ModelAdmin[CannedText]):
+class CannedTextAdmin(RecordsChanges):
     list_display = ("title", "language", "position")
     list_editable = ("position",)
     list_filter = ("language",)
