@@ -11,12 +11,14 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from catalog.pausing import all_paused
 from events.columns import zoned
 from events.todo import Fact, Row, Section, Words, page
 from orders.errors import Refused
 
 from . import errors
 from .models import LastRate, NetworkCursor, RateSourceHealth, Reconciliation
+from .pausable import pausables
 from .queries import offered_methods, watching
 from .registry import Method, families, method_name, methods
 
@@ -36,11 +38,11 @@ def sources(now: datetime) -> Section:
 
 def prices(now: datetime) -> Section:
     """Name the assets that no promise can be made in, with the methods that rest, since when and why. A network that is
-    not watched is named as such."""
+    not watched is named as such, and what an operator paused is no trouble."""
     last_good = dict(LastRate.objects.values_list("pk", "at"))
     resting: dict[str, tuple[Refused, list[Method]]] = {}
     for offered in offered_methods(PROBE_CENTS, now):
-        if offered.reason and not isinstance(offered.reason, errors.NetworkUnwatched):
+        if offered.reason and not isinstance(offered.reason, errors.NetworkUnwatched | errors.MethodPaused):
             resting.setdefault(offered.method.asset.symbol, (offered.reason, []))[1].append(offered.method)
     lines = [
         Row(
@@ -118,7 +120,7 @@ def name_of(check: Reconciliation) -> Words:
 
 
 def facts(now: datetime) -> Iterator[Fact]:
-    """Yield a line for each thing that is well: networks that are watched, prices, books."""
+    """Yield a line for each thing that is well: networks that are watched, prices, books; and what is paused."""
     cursors = NetworkCursor.objects.in_bulk()
     for code, family in families().items():
         cursor = cursors.get(code)
@@ -137,6 +139,9 @@ def facts(now: datetime) -> Iterator[Fact]:
     if oldest:
         yield Fact(_("Oldest price in use: %(age)s") % {"age": ago(oldest, now)}, page("payments_ratesourcehealth"))
     yield Fact(balanced(last_checks(now)), page("payments_reconciliation"))
+    if all_paused(""):
+        names = ", ".join(str(one.name) for one in pausables() if one.pause)
+        yield Fact(_("Paused by operators: %(names)s") % {"names": names}, page("catalog_pause"))
 
 
 def behind(blocks: int) -> str:

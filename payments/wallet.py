@@ -50,6 +50,7 @@ def wallet(request: HttpRequest) -> HttpResponse:
         "networks": list(families().values()),
         "head": chain.head().height,
         "back_url": reverse("payments:intent", args=[intent.pk]) if intent else "",
+        "payout_url": reverse("admin:payments_payout_change", args=[payout.pk]) if payout else "",
         "transfers": [row(sent, network) for sent in chain.recent(10)],
     }
     return render(request, "payments/wallet.html", context)

@@ -132,7 +132,7 @@ def test_staff_open_the_admin_with_a_passkey_and_not_without(new_page: NewPage, 
     page.get_by_role("button", name="Make the passkey").click()
     page.wait_for_url("**/2fa/recovery-codes/")
     page.goto("/admin/")
-    page.get_by_role("heading", name="Site administration").wait_for()
+    page.get_by_role("heading", name="What needs a person").wait_for()
 
 
 def test_registration_shows_the_codes_and_one_of_them_opens_the_account_again(new_page: NewPage) -> None:
