@@ -137,7 +137,7 @@ class Price(models.Model):
 
 class PauseQuerySet(models.QuerySet["Pause"]):
     def on(self) -> "PauseQuerySet":
-        return self.filter(paused_at__isnull=False)
+        return self.filter(paused_at__isnull=False).select_related("actor")
 
 
 class Pause(models.Model):
