@@ -183,14 +183,15 @@ def scanned(cursor: Any, sql: str, params: Any) -> Iterator[str]:
             yield detail.split()[1]
 
 
-def sequential(plan: Any) -> Iterator[str]:
-    """Yield the tables that nodes of a plan of PostgreSQL read without an index, or through a whole one."""
+def sequential(plan: Any, *, limited: bool = False) -> Iterator[str]:
+    """Yield the tables that nodes of a plan of PostgreSQL read without an index, or through a whole one. `limited`: an
+    index that gives the order is read from its end as far as a LIMIT wants, as for the newest event."""
     for node in plan if isinstance(plan, list) else [plan]:
         node = node.get("Plan", node)
         through = "Relation Name" in node and "Index Cond" not in node and node.get("Index Name") not in partial()
-        if node["Node Type"] == "Seq Scan" or ("Index Name" in node and through):
+        if node["Node Type"] == "Seq Scan" or ("Index Name" in node and through and not limited):
             yield node["Relation Name"]
-        yield from sequential(node.get("Plans", []))
+        yield from sequential(node.get("Plans", []), limited=node["Node Type"] == "Limit")
 
 
 @cache
