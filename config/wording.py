@@ -68,6 +68,7 @@ WORDS = {
     "rental.suspended": _("Rental suspended."),
     "rental.failed": _("Preparing failed."),
     "rental.ended": _("Rental ended."),
+    "rental.cancelled": _("Cancelled before hand-over; the lots are back in stock."),
     "rental.wiped": _("Machine wiped."),
     "access.shown": _("Access information shown to you."),
 }

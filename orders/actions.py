@@ -349,17 +349,22 @@ def move_to_balance(order_id: int, *, actor: User) -> Order:
             return order
         if not waits_for_stock(order) or held(order) or order.needs_help_at:
             raise NotReturnable
-        credit(
-            order.customer,
-            order.total_cents,
-            house=House.ORDERS,
-            kind=Movement.Kind.RETURN,
-            reference=f"order:{order.pk}:returned",
-            actor=actor,
-        )
-        order.payment, order.settled_at = Order.Payment.NONE, None
-        order.move_to(Order.State.RETURNED, columns=("payment", "settled_at"), actor=actor)
+        return_sum(order, actor=actor)
         return order
+
+
+def return_sum(order: Order, *, actor: User, **facts: str) -> None:
+    """Move what a locked order was paid with to its customer's balance; its lots are not held any more."""
+    credit(
+        order.customer,
+        order.total_cents,
+        house=House.ORDERS,
+        kind=Movement.Kind.RETURN,
+        reference=f"order:{order.pk}:returned",
+        actor=actor,
+    )
+    order.payment, order.settled_at = Order.Payment.NONE, None
+    order.move_to(Order.State.RETURNED, columns=("payment", "settled_at"), actor=actor, **facts)
 
 
 def waits_for_stock(order: Order) -> bool:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from events.actions import record
-from orders.actions import held, locked, release
+from orders.actions import held, locked, release, return_sum
 from orders.errors import Refused
 from orders.models import Order
 
@@ -52,7 +52,11 @@ def move(rental_id: int, state: str, *, actor: User) -> Rental:
         rental = locked_rental(rental_id)
         if rental.state == state:
             return rental
-        if not rental.may_move_to(state) or state == State.ENDED or (state == State.ACTIVE and not rental.started_at):
+        if (
+            not rental.may_move_to(state)
+            or state in (State.ENDED, State.CANCELLED)
+            or (state == State.ACTIVE and not rental.started_at)
+        ):
             raise NotPossible(_("A rental that is %(state)s can't do this.") % {"state": rental.get_state_display()})
         rental.move_to(state, actor=actor)
         return rental
@@ -105,6 +109,29 @@ def show_access(rental_id: int, *, actor: User) -> Access:
             raise NotPossible(_("The access information can't be opened at the moment. Ask support.")) from lost
         record("access.shown", subject=rental, thread=rental.order, actor=actor)
         return access
+
+
+def cancel_paid(rental_id: int, *, reason: str, actor: User) -> Rental:
+    """Cancel a paid order whose machine was never handed over (ORD-9): its lots go back to stock and its sum to the
+    balance, in one transaction. Again changes nothing."""
+    if not reason.strip():
+        raise NotPossible(_("Say why: it is kept with your name."))
+    with transaction.atomic(durable=True):
+        rental = locked_rental(rental_id)
+        if rental.state == State.CANCELLED:
+            return rental
+        order = rental.order
+        if order.customer_id == actor.pk:
+            raise NotPossible(_("It is your own money: another person must decide about it."))
+        if not rental.may_move_to(State.CANCELLED) or order.state != Order.State.SETTLED:
+            raise NotPossible(_("The machine was handed over: the order can't be cancelled any more."))
+        if order.needs_help_at:
+            raise NotPossible(_("The network took its payment back: there is nothing to give back."))
+        if hold := held(order):
+            release(hold)
+        rental.move_to(State.CANCELLED, actor=actor, reason=reason.strip())
+        return_sum(order, actor=actor, reason=reason.strip())
+        return rental
 
 
 def end(rental_id: int, *, actor: User) -> Rental:

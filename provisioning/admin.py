@@ -13,12 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from events.admin import ReadOnlyAdmin
+from money.usd import localised
 from orders.admin_search import FindsNumbers
 from orders.errors import Refused
 
 from . import actions
 from .access import Access
-from .forms import AccessForm, PlanForm
+from .forms import AccessForm, CancelForm, PlanForm
 from .models import Rental
 
 State = Rental.State
@@ -63,6 +64,7 @@ class RentalAdmin(FindsNumbers, ReadOnlyAdmin):
             path("<int:rental_id>/move/", self.admin_site.admin_view(self.move), name="rental_move"),
             path("<int:rental_id>/plan/", self.admin_site.admin_view(self.plan), name="rental_plan"),
             path("<int:rental_id>/hand-over/", self.admin_site.admin_view(self.hand_over), name="rental_hand_over"),
+            path("<int:rental_id>/cancel/", self.admin_site.admin_view(self.cancel), name="rental_cancel"),
         ]
         return own + super().get_urls()
 
@@ -70,7 +72,9 @@ class RentalAdmin(FindsNumbers, ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         rental = self.get_object(request, object_id)
-        extra = {"rental": rental, "steps": steps(rental) if rental else [], **(extra_context or {})}
+        cancellable = rental is not None and rental.may_move_to(State.CANCELLED)
+        own = {"rental": rental, "steps": steps(rental) if rental else [], "cancellable": cancellable}
+        extra = {**own, **(extra_context or {})}
         return super().change_view(request, object_id, form_url, extra)
 
     def move(self, request: HttpRequest, rental_id: int) -> HttpResponse:
@@ -120,20 +124,42 @@ class RentalAdmin(FindsNumbers, ReadOnlyAdmin):
                 form.add_error(None, str(error))
         return self.form_page(request, rental, form, _("Hand over"))
 
+    def cancel(self, request: HttpRequest, rental_id: int) -> HttpResponse:
+        """Cancel the paid order: say what it does, ask why, do it (ORD-9)."""
+        rental = self.asked(request, rental_id)
+        form = CancelForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                actions.cancel_paid(rental_id, actor=cast(User, request.user), **form.cleaned_data)
+                messages.success(request, _("Cancelled: its sum is in the customer's balance, its lots are in stock."))
+                return self.back(rental_id)
+            except Refused as error:
+                form.add_error(None, str(error))
+        facts = {"sum": localised(rental.order.total_cents), "customer": rental.order.customer}
+        note = (
+            _(
+                '%(sum)s goes from the house account "paid for orders" to the balance of %(customer)s. The lots return '
+                "to stock. This can't be undone."
+            )
+            % facts
+        )
+        return self.form_page(request, rental, form, _("Cancel the paid order"), note)
+
     def asked(self, request: HttpRequest, rental_id: int) -> Rental:
         self.check_operator(request)
-        return get_object_or_404(Rental.objects.select_related("order"), pk=rental_id)
+        return get_object_or_404(Rental.objects.select_related("order__customer"), pk=rental_id)
 
     def check_operator(self, request: HttpRequest) -> None:
         if not request.user.has_perm("provisioning.change_rental"):
             raise PermissionDenied
 
-    def form_page(self, request: HttpRequest, rental: Rental, form: Any, title: Any) -> HttpResponse:
+    def form_page(self, request: HttpRequest, rental: Rental, form: Any, title: Any, note: str = "") -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "rental": rental,
             "form": form,
             "title": title,
+            "note": note,
             "opts": self.opts,
         }
         return render(request, "provisioning/admin_form.html", context)

@@ -18,6 +18,12 @@ class PlanForm(forms.ModelForm[Rental]):
         fields = ("host", "planned_start_at", "planned_end_at")
 
 
+class CancelForm(forms.Form):
+    """Why a paid order is cancelled."""
+
+    reason = forms.CharField(label=_("Why: kept with your name"), max_length=300)
+
+
 class AccessForm(forms.Form):
     """What the customer needs to reach the machine; the operator says that it was tried."""
 

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accounts.sealed import EncryptedTextField
 from events.stateful import Stateful
@@ -35,15 +36,17 @@ class Rental(Stateful):
         SUSPENDED = "suspended", _("suspended")
         FAILED = "failed", _("failed")
         ENDED = "ended", _("ended")
+        CANCELLED = "cancelled", pgettext_lazy("rental", "cancelled")
 
     TRANSITIONS: ClassVar[Mapping[str, frozenset[str]]] = {
-        State.QUEUED: frozenset({State.PREPARING, State.FAILED}),
-        State.PREPARING: frozenset({State.READY, State.FAILED, State.QUEUED}),
-        State.READY: frozenset({State.ACTIVE, State.PREPARING, State.FAILED}),
+        State.QUEUED: frozenset({State.PREPARING, State.FAILED, State.CANCELLED}),
+        State.PREPARING: frozenset({State.READY, State.FAILED, State.QUEUED, State.CANCELLED}),
+        State.READY: frozenset({State.ACTIVE, State.PREPARING, State.FAILED, State.CANCELLED}),
         State.ACTIVE: frozenset({State.SUSPENDED, State.ENDED}),
         State.SUSPENDED: frozenset({State.ACTIVE, State.ENDED}),
-        State.FAILED: frozenset({State.QUEUED}),
+        State.FAILED: frozenset({State.QUEUED, State.CANCELLED}),
         State.ENDED: frozenset(),
+        State.CANCELLED: frozenset(),
     }
 
     order = models.OneToOneField(Order, on_delete=models.PROTECT, verbose_name=_("order"), related_name="rental")
@@ -66,7 +69,9 @@ class Rental(Stateful):
         verbose_name_plural = _("rentals")
         constraints = (
             models.CheckConstraint(
-                condition=Q(state__in=("queued", "preparing", "ready", "failed"), started_at=None, ends_at=None)
+                condition=Q(
+                    state__in=("queued", "preparing", "ready", "failed", "cancelled"), started_at=None, ends_at=None
+                )
                 | Q(state__in=("active", "suspended", "ended"), started_at__isnull=False, ends_at__isnull=False),
                 name="rental_runs_from_hand_over",
             ),

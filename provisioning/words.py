@@ -14,6 +14,7 @@ MEANINGS = {
     State.FAILED: "bad",
     State.SUSPENDED: "attention",
     State.ENDED: "attention",
+    State.CANCELLED: "attention",
 }
 TEXTS = {
     State.QUEUED: _("Your order waits for an operator to assign a machine."),
@@ -23,6 +24,7 @@ TEXTS = {
     State.SUSPENDED: _("The machine is suspended. Ask support why."),
     State.FAILED: _("Preparing failed. An operator is at it; the period has not started."),
     State.ENDED: _("The rental has ended."),
+    State.CANCELLED: _("The order was cancelled before hand-over; its sum is in the balance."),
 }
 
 

@@ -58,6 +58,7 @@ RENTALS: Words = {
     "rental.suspended": _("Suspended a rental"),
     "rental.failed": _("Marked a rental as failed"),
     "rental.ended": _("A rental ended"),
+    "rental.cancelled": _("Cancelled a paid order"),
     "rental.wiped": _("Confirmed a wipe"),
 }
 ACCESS: Words = {"access.shown": _("Access information was shown")}

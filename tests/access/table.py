@@ -153,6 +153,7 @@ PAGES = {
     "admin:rental_move": "POST gate gate gate 403 away away",
     "admin:rental_plan": "GET gate gate gate 403 200 200",
     "admin:rental_hand_over": "GET gate gate gate 403 200 200",
+    "admin:rental_cancel": "GET gate gate gate 403 200 200",
 }
 
 ADMIN = {

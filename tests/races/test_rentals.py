@@ -5,6 +5,7 @@ from story import books_are_right, give, kinds, make_customer, make_offer, make_
 from together import Work, at_once, errors
 
 from accounts.models import User
+from balance.queries import available_cents
 from events.relay import drain
 from orders import actions as orders
 from orders.models import Hold, Order
@@ -95,3 +96,19 @@ def test_an_order_cancelled_and_expired_and_let_go_at_once_gives_its_lots_back_o
         books_are_right()
     offer.refresh_from_db()
     assert offer.taken == 0
+
+
+def test_ord_9_of_a_hand_over_and_a_cancellation_at_once_one_wins(ready: Rental, operators: list[User]) -> None:
+    """The machine is the customer's, or the sum is; never both, never neither."""
+    access = Access(ssh_host="gpu.example.net")
+    outcomes = at_once(
+        [
+            lambda: actions.hand_over(ready.pk, access, actor=operators[0]).pk,
+            lambda: actions.cancel_paid(ready.pk, reason="asked for it", actor=operators[1]).pk,
+        ]
+    )
+    assert sorted(outcome.error for outcome in outcomes) == ["", "NotPossible"]
+    rental = Rental.objects.select_related("order__customer").get()
+    won = (rental.state, rental.order.state, available_cents(rental.order.customer))
+    assert won in {("active", "settled", 0), ("cancelled", "returned", 10_000)}
+    books_are_right()
