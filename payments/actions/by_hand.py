@@ -8,13 +8,14 @@ from balance.actions import Overdrawn, account_of, credit
 from balance.models import House, Movement
 from events.actions import record
 from money.usd import localised
-from orders.actions import capture, locked, secure_lots
+from orders.actions import capture, held, locked, secure_lots
 from orders.models import Order
 
 from .. import errors
 from ..corrections import given_alone
 from ..models import HandSettlement, Inquiry, ReviewItem
 from ..queries import rest_cents
+from .adjusting import locked_customer
 from .deciding import close
 from .holds import renew_hold
 from .two_persons import agree, finish, needs_second, take_back
@@ -39,6 +40,8 @@ def settle_by_hand(order_id: int, *, reason: str, evidence: str, actor: User) ->
             raise errors.OwnMoney
         if not order.is_payable:
             raise errors.NotPayable
+        held(order)  # the hold before the customer: that is the order of locks
+        locked_customer(order.customer_id)  # what one person gives them alone counts together
         settlement = HandSettlement.objects.create(
             order=order, usd_cents=max(rest_cents(order), 0), reason=reason, evidence=evidence, proposed_by=actor
         )

@@ -181,9 +181,8 @@ def postponed(standing: Standing) -> Standing:
 
 def case_of(intent: PaymentIntent, now: datetime, read: Read | None = None) -> Case:
     """Read everything about a locked intent."""
-    watched = (
-        read.watched if read else watched_until(intent.network)
-    )  # before the transfers: what was watched meanwhile must not count
+    # Before the transfers: what was watched meanwhile must not count.
+    watched = read.watched if read else watched_until(intent.network)
     rows = ChainTransfer.objects.filter(intent=intent, dust=False).exclude(method="").order_by("pk")
     arrived, before = list(rows), {column: getattr(intent, column) for column in CACHES}
     judged = [row for row in received(intent, arrived) if row.verdict != ChainTransfer.Verdict.KEEP]

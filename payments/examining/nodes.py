@@ -258,7 +258,11 @@ def of_second(looked: Looked, facts: dict[str, Any]) -> Finding:
             _("Check %(second)s."),
             facts,
         )
-    apart = first.head.height - second.head.height if first.head else 0
+    return of_distance(first.head.height - second.head.height if first.head else 0, facts)
+
+
+def of_distance(apart: int, facts: dict[str, Any]) -> Finding:
+    """Say how many blocks the first provider is ahead of the second, or behind it."""
     facts = facts | {"blocks": abs(apart)}
     if abs(apart) > SECOND_LATE:
         text = (

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,7 +14,7 @@ from accounts.models import User
 from balance.models import Movement
 from payments.actions import adjusting, by_hand, intents, payouts
 from payments.actions.refunds import Wanted, make_refund
-from payments.models import ChainTransfer, Payout
+from payments.models import ChainTransfer, HandSettlement, Payout
 from payments.payouts import Figures, figures_of
 from payments.registry import method
 
@@ -92,3 +93,18 @@ def test_whatever_touches_one_customer_s_money_at_once_takes_turns(network: Netw
     assert set(errors(outcomes)) <= REFUSALS, [one for one in outcomes if one.error]
     network.watch()
     books_are_right()
+
+
+def test_one_person_settles_small_orders_alone_at_one_moment_up_to_the_limit(network: Network) -> None:
+    """Each is below the limit; together they are above it, so the rest waits for a second person."""
+    customer, offer, operator = make_customer(), make_offer(lots=20), make_operator()
+    orders = [save_order(customer, offer, lots=2) for _ in range(4)]
+    facts = {"reason": "cash", "evidence": "receipt", "actor": operator}
+    at_once([partial(settle, order.pk, facts) for order in orders])
+    states = HandSettlement.objects.values_list("state", flat=True)
+    assert sorted(states) == ["done", "done", "proposed", "proposed"]
+    books_are_right()
+
+
+def settle(order_id: int, facts: dict[str, Any]) -> int:
+    return by_hand.settle_by_hand(order_id, **facts).pk
