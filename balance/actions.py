@@ -1,11 +1,14 @@
 """Every write to the ledger. All of them run in the caller's transaction; the account row is locked first."""
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from accounts.models import User
+from events.statements import change_row, insert, kept_query, kept_update
 
 from .models import Account, House, Movement
 
@@ -40,15 +43,19 @@ def account_of_house(house: House) -> Account:
 
 def account_of(customer: User) -> Account:
     """Return the customer's account, locked; make it on first use."""
-    accounts = Account.objects.select_for_update(of=("self",), no_key=True)
-    account = accounts.filter(customer=customer).first()
-    if account is None:
-        try:
-            with transaction.atomic():  # a row that was just inserted is locked
-                account = Account.objects.create(customer=customer, balance_cents=0)
-        except IntegrityError:
-            account = accounts.get(customer=customer)
-    return account
+    found = accounts_of(customer=customer)
+    if found:
+        return found[0]
+    try:
+        with transaction.atomic():  # a row that was just inserted is locked
+            return Account.objects.create(customer=customer, balance_cents=0)
+    except IntegrityError:
+        return accounts_of(customer=customer)[0]
+
+
+@kept_query
+def accounts_of(*, customer: User) -> QuerySet[Account]:
+    return Account.objects.select_for_update(of=("self",), no_key=True).filter(customer=customer)
 
 
 def locked_of(owner: Owner) -> Account:
@@ -80,7 +87,7 @@ def credit(
     if new:
         balance = (account.balance_cents or 0) + amount_cents
         floor = max(account.floor_cents, min(0, balance))  # a debt that was paid back does not come again
-        Account.objects.filter(pk=account.pk).update(balance_cents=balance, floor_cents=floor)
+        change_row(account, {"balance_cents": balance, "floor_cents": floor})
         account.balance_cents, account.floor_cents = balance, floor
     return movement
 
@@ -111,9 +118,14 @@ def debit(
         reason=reason,
     )
     if new:
-        Account.objects.filter(pk=account.pk).update(balance_cents=F("balance_cents") - amount_cents)
+        take(account=account.pk, cents=amount_cents)
         account.balance_cents = (account.balance_cents or 0) - amount_cents
     return movement
+
+
+@kept_update
+def take(*, account: int, cents: int) -> tuple[QuerySet[Account], Mapping[str, Any]]:
+    return Account.objects.filter(pk=account), {"balance_cents": F("balance_cents") - cents}
 
 
 def reverse(movement: Movement, *, reference: str, actor: User | None, reason: str) -> Movement:
@@ -133,9 +145,7 @@ def reverse(movement: Movement, *, reference: str, actor: User | None, reason: s
     )
     if new:
         balance = (account.balance_cents or 0) - movement.amount_cents
-        Account.objects.filter(pk=account.pk).update(
-            balance_cents=balance, floor_cents=min(account.floor_cents, balance, 0)
-        )
+        change_row(account, {"balance_cents": balance, "floor_cents": min(account.floor_cents, balance, 0)})
     return mirror
 
 
@@ -161,7 +171,7 @@ def post(
     )
     try:
         with transaction.atomic():
-            movement.save(force_insert=True)
+            insert(movement)
         return movement, True
     except IntegrityError:
         first = Movement.objects.filter(reference=reference).first()

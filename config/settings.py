@@ -121,8 +121,8 @@ else:
     # Whatever the server's default is: "lock, then look again" means to see what others have committed meanwhile.
     _database["OPTIONS"]["isolation_level"] = IsolationLevel.READ_COMMITTED
     # DATABASE_PREPARES: connections have PostgreSQL plan a statement once and not each time, which takes a third of its
-    # work away. Off, since a pooler in front of it may not know prepared statements (PgBouncer before 1.21).
-    if env.bool("DATABASE_PREPARES", default=False):
+    # work away. Off behind a pooler that does not know prepared statements (PgBouncer before 1.21).
+    if env.bool("DATABASE_PREPARES", default=True):
         _database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 3}
     _database["CONN_MAX_AGE"] = 0  # must be 0 with psycopg's pool
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -157,7 +157,8 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
 
 # --- accounts ---------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.backends.Backend"]
+SESSION_ENGINE = "accounts.session_store"
 PASSWORD_HASHERS = ["accounts.hashers.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "accounts.validators.LengthValidator"},

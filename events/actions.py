@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 
 from .models import Delivery, Event
 from .nudge import nudge
+from .statements import insert
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
@@ -85,12 +86,10 @@ def gathered() -> list[Event]:
 
 def write(events: Sequence[Event]) -> None:
     """Insert events and their deliveries."""
-    if len(events) == 1:
-        events[0].save(force_insert=True)
-    elif events:
-        Event.objects.bulk_create(events)
+    if events:
+        insert(*events)
     table = import_string(settings.EVENT_HANDLERS)
     due = [Delivery(event=event, handler=handler) for event in events for handler in table.get(event.kind, ())]
     if due:
-        Delivery.objects.bulk_create(due)
+        insert(*due)
         transaction.on_commit(nudge, robust=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.db import models
 
 from .actions import record
+from .statements import change_row
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
@@ -43,9 +44,7 @@ class Stateful(models.Model):
         if not self.may_move_to(state):
             raise IllegalMove(f"{noun} {self.pk}: {self.state} → {state} is not allowed")
         values = {column: getattr(self, column) for column in columns}
-        rows: Any = type(self)._base_manager
-        moved = rows.filter(pk=self.pk, state=self.state).update(state=state, **values)
-        if moved != 1:
+        if change_row(self, {"state": state, **values}, state=self.state) != 1:
             raise IllegalMove(f"{noun} {self.pk} is no longer {self.state}")
         before, self.state = self.state, state
         record(f"{noun}.{state}", subject=self, thread=self.story(), actor=actor, before=str(before), **facts)

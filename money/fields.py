@@ -64,7 +64,7 @@ class BaseUnitsField(models.Field[int, int]):
         return str(value).zfill(DIGITS)
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        if hasattr(value, "resolve_expression"):
+        if hasattr(value, "resolve_expression") and not getattr(value, "plain_value", False):
             raise FieldError(f"{self.name}: base units are never written by an expression: compute in Python.")
         return super().get_db_prep_save(value, connection)
 

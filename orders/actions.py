@@ -1,12 +1,13 @@
 """Every write to orders and holds. Lock order: order, hold, offer, customer account."""
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
@@ -17,6 +18,7 @@ from catalog.actions import give_back_lots, take_lots
 from catalog.models import Offer, Pause, Price
 from catalog.pausing import OFFER, paused, take_turns
 from events.actions import record
+from events.statements import kept_query, kept_update, write_columns
 
 from .choice import Choice, Contact
 from .errors import (
@@ -34,7 +36,7 @@ from .errors import (
 )
 from .models import Environment, Hold, Order
 from .numbering import insert_with_fresh_number
-from .queries import found_own, own_orders
+from .queries import found_own, symbols_of
 
 ENVIRONMENTS = ("Ubuntu", "Python", "PyTorch", _("Notebook"), _("Inference"), "Blender", _("Other"))
 
@@ -146,8 +148,12 @@ def hold_lots(order: Order, *, until: datetime | None, new: bool = False) -> Hol
 
 def held(order: Order) -> Hold | None:
     """Return the order's live hold, locked."""
-    holds = Hold.objects.select_for_update(of=("self",), no_key=True)
-    return holds.filter(order=order, state=Hold.State.HELD).first()
+    return next(iter(live_holds(order=order)), None)
+
+
+@kept_query
+def live_holds(*, order: Order) -> QuerySet[Hold]:
+    return Hold.objects.select_for_update(of=("self",), no_key=True).filter(order=order, state=Hold.State.HELD)
 
 
 def release(hold: Hold) -> bool:
@@ -162,18 +168,36 @@ def release(hold: Hold) -> bool:
 
 def locked(order_id: int) -> Order:
     """Return the order, locked and read anew."""
-    return Order.objects.select_for_update(of=("self",), no_key=True).get(pk=order_id)
+    found = orders_with(order_id=order_id)
+    if not found:
+        raise Order.DoesNotExist(f"no order {order_id}")
+    return found[0]
+
+
+@kept_query
+def orders_with(*, order_id: int) -> QuerySet[Order]:
+    return Order.objects.select_for_update(of=("self",), no_key=True).filter(pk=order_id)
 
 
 def locked_own(customer: User, number: str) -> Order:
     """Return the customer's order with this number, locked; 404 as `own_order`."""
-    rows = own_orders(customer, number).select_for_update(of=("self",), no_key=True)
-    return found_own(customer, rows.first())
+    found = own_orders_with(customer=customer, symbols=symbols_of(number))
+    return found_own(customer, found[0] if found else None)
+
+
+@kept_query
+def own_orders_with(*, customer: User, symbols: str) -> QuerySet[Order]:
+    return Order.objects.select_for_update(of=("self",), no_key=True).filter(customer=customer, symbols=symbols)
 
 
 def keep_hold(order: Order, *, until: datetime) -> None:
     """Set when the hold of an open order ends (told by payments, which knows promises and transfers)."""
-    Hold.objects.filter(order=order, state=Hold.State.HELD, until__isnull=False).update(until=until)
+    set_end(order=order, until=until)
+
+
+@kept_update
+def set_end(*, order: Order, until: datetime) -> tuple[QuerySet[Hold], Mapping[str, Any]]:
+    return Hold.objects.filter(order=order, state=Hold.State.HELD, until__isnull=False), {"until": until}
 
 
 def reserve_again(order: Order, *, until: datetime | None, actor: User | None) -> bool:
@@ -250,7 +274,7 @@ def tell_payment(order: Order, payment: Order.Payment, *, promised_until: dateti
     only ever written by `capture`."""
     if order.payment != Order.Payment.PAID and (order.payment, order.promised_until) != (payment, promised_until):
         order.payment, order.promised_until = payment, promised_until
-        order.save(update_fields=["payment", "promised_until"])
+        write_columns(order, ["payment", "promised_until"])
 
 
 def ask_for_help(order: Order) -> None:
@@ -288,7 +312,12 @@ def keep_lots(order: Order) -> bool:
 
 def keep_for_good(order: Order) -> bool:
     """Take the end away from the hold of a locked order; False if it has none."""
-    return Hold.objects.filter(order=order, state=Hold.State.HELD).update(until=None) == 1
+    return take_end_away(order=order) == 1
+
+
+@kept_update
+def take_end_away(*, order: Order) -> tuple[QuerySet[Hold], Mapping[str, Any]]:
+    return Hold.objects.filter(order=order, state=Hold.State.HELD), {"until": None}
 
 
 def secure_lots(order: Order) -> bool:

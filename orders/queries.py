@@ -19,8 +19,12 @@ def waiting_for_stock() -> QuerySet[Order]:
 
 def own_orders(customer: User, number: str) -> QuerySet[Order]:
     """Return the customer's order with this number, typed in any way: one row, or none."""
-    symbols = numbers.read(number, settings.ORDER_NUMBER_PREFIX)
-    return Order.objects.filter(customer=customer, symbols=symbols or "").order_by()
+    return Order.objects.filter(customer=customer, symbols=symbols_of(number)).order_by()
+
+
+def symbols_of(number: str) -> str:
+    """Return what a number that somebody typed says; "" if it is none."""
+    return numbers.read(number, settings.ORDER_NUMBER_PREFIX) or ""
 
 
 def own_order(customer: User, number: str) -> Order:

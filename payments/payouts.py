@@ -15,8 +15,8 @@ from orders.errors import Refused
 
 from . import errors, quotes
 from .corrections import ALONE_WITHIN, last_of
-from .models import Allocation, ChainTransfer, NetworkCursor, Payout
-from .queries import can_be_valued, market, ours_among
+from .models import Allocation, ChainTransfer, Payout
+from .queries import can_be_valued, cursor_for, market, ours_among
 from .registry import Method, method_name
 from .registry import method as method_by_code
 
@@ -56,8 +56,8 @@ def fee_of(method: Method) -> int:
 def figures_of(method: Method, usd_cents: int, now: datetime) -> Figures | Refused:
     """Return what so many cents become now, at the market's price without a markup, or why they can't be paid out: as
     for payment instructions the price must be fresh and the network watched."""
-    cursor = NetworkCursor.objects.filter(network=method.family.network).first()
-    found = market(method, usd_cents, cursor, now)
+    cursor, pause = cursor_for(method)
+    found = market(method, usd_cents, cursor, pause, now)
     if isinstance(found, Refused):
         return found
     asset, fee = method.asset, fee_of(method)

@@ -1,12 +1,13 @@
 """Reads of payments that are used in more than one place."""
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, Q, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from accounts.models import User
 from balance.queries import available_cents
 from catalog.models import Pause
 from catalog.pausing import METHOD, all_paused, paused
+from events.statements import kept_query
 from money.units import plain
 from money.usd import localised
 from orders import numbers
@@ -46,7 +48,15 @@ NEAR = timedelta(minutes=5)  # so far from a block's time a price still counts a
 
 def price(symbol: str, now: datetime) -> quotes.Price | None:
     """Return the current price of an asset, or none if too few sources are live and agree."""
-    return prices({symbol}, now)[symbol]
+    guard = rate_guard(symbol)
+    rows = samples_of(symbol=symbol, since=now - guard.max_age, until=now + guard.max_age)
+    return quotes.median([quotes.Sample(*row) for row in rows], guard, now=now)
+
+
+@kept_query
+def samples_of(*, symbol: str, since: datetime, until: datetime) -> QuerySet[RateSample, Any]:
+    rows = RateSample.objects.filter(symbol=symbol, received_at__gte=since, received_at__lte=until)
+    return rows.values_list("received_at", "source_at", "price_e8", "source")
 
 
 def prices(symbols: Iterable[str], now: datetime) -> dict[str, quotes.Price | None]:
@@ -69,8 +79,7 @@ def price_near(symbol: str, moment: datetime, now: datetime) -> int | None:
 
 
 def samples(symbol: str, since: datetime, until: datetime) -> list[quotes.Sample]:
-    rows = RateSample.objects.filter(symbol=symbol, received_at__range=(since, until))
-    return [quotes.Sample(*row) for row in rows.values_list("received_at", "source_at", "price_e8", "source")]
+    return [quotes.Sample(*row) for row in samples_of(symbol=symbol, since=since, until=until)]
 
 
 def rate_guard(symbol: str) -> quotes.Guard:
@@ -142,9 +151,25 @@ def offered_methods(usd_cents: int, now: datetime) -> Iterator[Offered]:
             yield Offered(method, due(method, usd_cents, promised_rate(method, found)), None)
 
 
-def market(method: Method, usd_cents: int, cursor: NetworkCursor | None, now: datetime) -> quotes.Price | Refused:
+def cursor_for(method: Method) -> tuple[NetworkCursor | None, Pause | None]:
+    """Return how far the network of a method was read, and the method's pause if an operator has paused it."""
+    subject = f"{METHOD}{method.code}"
+    cursor = next(iter(cursors_of(network=method.family.network, subject=subject)), None)
+    return cursor, paused(subject) if cursor is None or getattr(cursor, "stops", True) else None
+
+
+@kept_query
+def cursors_of(*, network: str, subject: str) -> QuerySet[NetworkCursor]:
+    """Read a cursor, and whether a subject is paused (`stops`), by one statement."""
+    pauses = Pause.objects.filter(subject=subject, paused_at__isnull=False)
+    return NetworkCursor.objects.filter(network=network).annotate(stops=Exists(pauses))
+
+
+def market(
+    method: Method, usd_cents: int, cursor: NetworkCursor | None, pause: Pause | None, now: datetime
+) -> quotes.Price | Refused:
     """Return the market price that a promise may be made from now, or why none can be made."""
-    if refusal := refused_by(method, paused(f"{METHOD}{method.code}")):
+    if refusal := refused_by(method, pause):
         return refusal
     found = price(method.asset.symbol, now)
     return judge(method, usd_cents, cursor, found, None if found else last_good_at(method.asset.symbol), now)
@@ -202,6 +227,8 @@ def tolerance(method: Method) -> tuple[int, int]:
 def credited_cents(intents: Iterable[PaymentIntent], *, willing: bool = False) -> int:
     """Return the cents that live allocations of these intents credited; `willing`: only those that may pay their order
     by themselves, which money too late for its promise does only if the customer asked for it."""
+    if not intents and isinstance(intents, Sequence):
+        return 0
     rows = Allocation.objects.filter(intent__in=intents, live=True).select_related("intent")
     return sum(row.usd_cents for row in rows if not willing or row.intent.pay_if_late or not row.market_amount)
 

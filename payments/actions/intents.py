@@ -9,20 +9,22 @@ from functools import partial
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
 from balance.actions import Overdrawn
 from catalog.pausing import take_turns
 from events.actions import record
+from events.statements import insert, kept_query
 from money.usd import localised
 from orders.actions import capture, hold_again, keep_lots, locked, locked_own
 from orders.errors import Refused
 from orders.models import Order
 
 from .. import errors, quotes
-from ..models import ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
-from ..queries import credited_cents, due, market, promised_rate, rest_cents
+from ..models import ChainTransfer, PaymentIntent, Purpose, TopUp
+from ..queries import credited_cents, cursor_for, due, market, promised_rate, rest_cents
 from ..registry import Method
 from ..registry import method as method_by_code
 from . import reserve
@@ -159,10 +161,23 @@ def known_intents(
 ) -> tuple[PaymentIntent | None, list[PaymentIntent], list[PaymentIntent]]:
     """Return the promise that this form made already, those that have not really ended, and all there are; locked,
     oldest first."""
-    rows = PaymentIntent.objects.select_for_update(of=("self",), no_key=True)
-    found = list(rows.filter(**{named(purpose): purpose}).order_by("created_at", "pk"))
+    found = intents_of_order(order=purpose) if isinstance(purpose, Order) else intents_of_topup(topup=purpose)
     made = next((intent for intent in found if intent.form_key == form_key), None)
     return made, [intent for intent in found if intent.ended_at is None], found
+
+
+@kept_query
+def intents_of_order(*, order: Order) -> QuerySet[PaymentIntent]:
+    return in_their_order().filter(order=order)
+
+
+@kept_query
+def intents_of_topup(*, topup: TopUp) -> QuerySet[PaymentIntent]:
+    return in_their_order().filter(topup=topup)
+
+
+def in_their_order() -> QuerySet[PaymentIntent]:
+    return PaymentIntent.objects.select_for_update(of=("self",), no_key=True).order_by("created_at", "pk")
 
 
 def named(purpose: Purpose) -> str:
@@ -177,24 +192,36 @@ def refuse_too_many_made(customer: User, now: datetime) -> None:
     The customer is locked first, who comes after holds: else it would not be seen what other orders ask for at the
     same moment.
     """
-    list(User.objects.select_for_update(no_key=True).filter(pk=customer.pk).values_list("pk"))
-    lately = PaymentIntent.objects.filter(customer=customer, created_at__gt=now - timedelta(hours=1))
-    if lately.count() > settings.INTENTS_PER_HOUR:
+    lock_customer(customer=customer.pk)
+    made = made_by(customer=customer, since=now - timedelta(hours=1))
+    if made and made[0][0] > settings.INTENTS_PER_HOUR:
         raise errors.TooManyMade
+
+
+@kept_query
+def lock_customer(*, customer: int) -> QuerySet[User, tuple[int]]:
+    return User.objects.select_for_update(no_key=True).filter(pk=customer).values_list("pk")
+
+
+@kept_query
+def made_by(*, customer: User, since: datetime) -> QuerySet[PaymentIntent, tuple[int]]:
+    """Count the promises that a customer was made since then: no row if there are none."""
+    rows = PaymentIntent.objects.filter(customer=customer, created_at__gt=since).order_by()
+    return rows.values("customer").annotate(made=Count("pk")).values_list("made")
 
 
 def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> PaymentIntent:
     """Insert the promise for so many cents at the rate of this moment."""
     method = asked.method
-    cursor = NetworkCursor.objects.filter(network=method.family.network).first()
-    found = market(method, usd_cents, cursor, now)
+    cursor, pause = cursor_for(method)
+    found = market(method, usd_cents, cursor, pause, now)
     if isinstance(found, Refused):
         raise found
     if cursor is None:
         raise errors.NetworkUnwatched(method.family.name, None)
     rate = promised_rate(method, found)
     minutes = settings.INTENT_MINUTES["exchange" if asked.exchange else method.volatility]
-    return PaymentIntent.objects.create(
+    intent = PaymentIntent(
         **{named(purpose): purpose},
         customer_id=purpose.customer_id,
         form_key=asked.form_key,
@@ -211,6 +238,8 @@ def promise(purpose: Purpose, usd_cents: int, asked: Asked, now: datetime) -> Pa
         exchange=asked.exchange,
         pay_if_late=asked.pay_if_late,
     )
+    insert(intent)
+    return intent
 
 
 def evidence(method: Method, market: quotes.Price) -> dict[str, object]:

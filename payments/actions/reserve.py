@@ -1,7 +1,9 @@
 """The reserve of ready addresses: workers add sealed rows, the web process hands the next one out."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -10,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from events.actions import record
+from events.statements import kept_query, kept_update
 
 from .. import errors, seals
 from ..models import Installation, NetworkCursor, ReservedAddress, ReviewItem
@@ -111,16 +114,27 @@ def ready(cursor: NetworkCursor) -> QuerySet[ReservedAddress]:
 
 def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
     """Hand out the next address of the current key, for ever; NoAddress or BrokenSeal (`name` is the network's)."""
-    free = ready(cursor)
-    next_in_line = seals.with_installation(free).order_by("index")
-    row = next_in_line.select_for_update(skip_locked=True, of=("self",), no_key=True).first()
-    if row is None or (settings.RESERVE_EMPTY > 1 and free.count() < settings.RESERVE_EMPTY):
+    facts = {"network": cursor.network, "genesis": cursor.genesis, "fingerprint": cursor.fingerprint}
+    row = next(iter(next_in_line(**facts)), None)
+    if row is None or (settings.RESERVE_EMPTY > 1 and ready(cursor).count() < settings.RESERVE_EMPTY):
         raise errors.NoAddress(name)
     if not seals.holds(row, seals.installation_of(row)):
         raise errors.BrokenSeal(name, row.pk)
-    if ReservedAddress.objects.filter(pk=row.pk, issued_at=None).update(issued_at=timezone.now()) != 1:
+    if note_issued(row=row.pk, now=timezone.now()) != 1:
         raise errors.NoAddress(name)
     return row
+
+
+@kept_query
+def next_in_line(*, network: str, genesis: str, fingerprint: str) -> QuerySet[ReservedAddress]:
+    free = ReservedAddress.objects.filter(network=network, genesis=genesis, fingerprint=fingerprint, issued_at=None)
+    rows = seals.with_installation(free).order_by("index")[:1]
+    return rows.select_for_update(skip_locked=True, of=("self",), no_key=True)
+
+
+@kept_update
+def note_issued(*, row: int, now: datetime) -> tuple[QuerySet[ReservedAddress], Mapping[str, Any]]:
+    return ReservedAddress.objects.filter(pk=row, issued_at=None), {"issued_at": now}
 
 
 def report(address_id: int) -> None:

@@ -18,7 +18,7 @@ def browse(settings: Settings) -> Browse:
     def start(person: User | None) -> Client:
         client = Client(raise_request_exception=False)
         if person:
-            client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+            client.force_login(person, backend="accounts.backends.Backend")
         return client
 
     return start

@@ -429,7 +429,7 @@ def test_case_85_what_is_copied_is_plain_in_every_language(shop: Any, client: An
 def test_case_66_less_than_an_address_must_hold_is_not_asked_for(shop: Any) -> None:
     """At $1,000.00 a coin $1.50 is 0.0015 SOL: the network itself would refuse a first payment that small."""
     shop.network.price({"SOL": "1000"})
-    found = queries.market(method("sol"), 150, NetworkCursor.objects.get(pk="ethereum"), timezone.now())
+    found = queries.market(method("sol"), 150, NetworkCursor.objects.get(pk="ethereum"), None, timezone.now())
     assert "less than 0.002 SOL" in str(found)
 
 

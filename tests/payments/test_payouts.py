@@ -365,7 +365,7 @@ def client(rich: Any, settings: Settings) -> Client:
     """The customer's browser, in which the password was just shown once more."""
     settings.ACCOUNT_RATE_LIMITS = {}
     client = Client()
-    client.force_login(rich.customer, backend="allauth.account.auth_backends.AuthenticationBackend")
+    client.force_login(rich.customer, backend="accounts.backends.Backend")
     assert client.get(reverse("payments:ask_payout")).status_code == 302
     client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
     return client
