@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from .models import Delivery
+from .statements import change_row, kept_query
 
 log = logging.getLogger(__name__)
 BATCH = 100  # deliveries that are read at once; each is claimed by itself
@@ -37,7 +38,7 @@ def deliver_one(known: Delivery | None = None) -> bool | None:
             if delivery is None:
                 return None
             import_string(delivery.handler)(delivery.event)
-            Delivery.objects.filter(pk=delivery.pk).update(done_at=timezone.now(), error="")
+            change_row(delivery, {"done_at": timezone.now(), "error": ""})
         return True
     except Exception as error:
         if delivery is None:
@@ -56,10 +57,15 @@ def claim(now: datetime) -> Delivery | None:
 def claim_again(known: Delivery, now: datetime) -> Delivery | None:
     """Lock a delivery that was read without a lock, if it is still due. An event never changes, so it is not read
     again."""
-    found = due(now).select_for_update(skip_locked=True, of=("self",), no_key=True).filter(pk=known.pk).first()
+    found = next(iter(still_due(key=known.pk, now=now)), None)
     if found:
         found.event = known.event
     return found
+
+
+@kept_query
+def still_due(*, key: int, now: datetime) -> QuerySet[Delivery]:
+    return due(now).select_for_update(skip_locked=True, of=("self",), no_key=True).filter(pk=key)
 
 
 def read(now: datetime, limit: int) -> list[Delivery]:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from events.actions import record
+from events.statements import insert
 from orders.actions import held, locked, release, return_sum
 from orders.errors import Refused
 from orders.models import Order
@@ -29,9 +30,10 @@ def ensure_rental(order_id: int) -> Rental | None:
         order = locked(order_id)
         if order.state != Order.State.SETTLED or held(order) is None:
             return None
+        rental = Rental(order=order)
         try:
             with transaction.atomic():
-                rental = Rental.objects.create(order=order)
+                insert(rental)
         except IntegrityError:
             return Rental.objects.get(order=order)
         record("rental.queued", subject=rental, thread=order, actor=None)

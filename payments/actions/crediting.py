@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from balance.actions import credit
 from balance.models import Account, House, Movement
 from events.actions import record
+from events.statements import insert, kept_query, write_columns
 
 from .. import quotes
 from ..models import Allocation, ChainTransfer, PaymentIntent, ReviewItem
@@ -50,13 +52,19 @@ def priced(
 def again_or(transfer: ChainTransfer, fresh: Credited | None) -> Credited | None:
     """Return what an earlier episode credited, if the transfer is the same, else what is credited for the first time or
     anew; none if neither is known."""
-    last = transfer.allocations.order_by("-episode").first()
-    if last is None:
+    before = last_allocation(transfer=transfer)
+    if not before:
         return fresh
+    (last,) = before
     if last.locked_amount + last.market_amount != transfer.amount:
         return replace(fresh, episode=last.episode + 1) if fresh else None
     amounts = last.locked_amount, last.market_amount, last.market_rate_e8
     return Credited(transfer, *amounts, last.usd_cents, last.episode + 1)
+
+
+@kept_query
+def last_allocation(*, transfer: ChainTransfer) -> QuerySet[Allocation]:
+    return Allocation.objects.filter(transfer=transfer).order_by("-episode")[:1]
 
 
 def price(method: Method, share: Share, transfer: ChainTransfer, now: datetime) -> Credited | None:
@@ -159,19 +167,21 @@ def allocate(intent: PaymentIntent, credited: Credited, account: Account) -> Non
             reference=f"transfer:{transfer.pk}:{credited.episode}",
             actor=None,
         )
-    Allocation.objects.create(
-        transfer=transfer,
-        episode=credited.episode,
-        intent=intent,
-        customer=intent.customer,
-        locked_amount=credited.locked,
-        market_amount=credited.market,
-        market_rate_e8=credited.market_rate_e8,
-        usd_cents=credited.cents,
-        movement=movement,
+    insert(
+        Allocation(
+            transfer=transfer,
+            episode=credited.episode,
+            intent=intent,
+            customer=intent.customer,
+            locked_amount=credited.locked,
+            market_amount=credited.market,
+            market_rate_e8=credited.market_rate_e8,
+            usd_cents=credited.cents,
+            movement=movement,
+        )
     )
     transfer.credited = True
-    transfer.save(update_fields=["credited"])
+    write_columns(transfer, ["credited"])
     record(
         "transfer.credited",
         subject=transfer,

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import QuerySet
 
+from events.statements import kept_query
 from orders.actions import held, keep_hold, tell_payment
 from orders.holding import LiveIntent, Rules, hold_until
 from orders.models import Hold, Order
@@ -32,7 +34,7 @@ def renew_hold(
         grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
         renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
     )
-    promises = [] if live is not None else list(PaymentIntent.objects.filter(order=order))
+    promises = [] if live is not None else promises_for(order=order)
     live = [intent for intent in promises if intent.ended_at is None] if live is None else live
     only = promises[0] if len(promises) == 1 else None
     seen_at = first_seen_at(order, earlier) if only is None or arrived is None else first_seen(only, arrived)
@@ -52,6 +54,11 @@ def renew_hold(
         seen_at=seen_at,
     )
     keep_hold(order, until=until)
+
+
+@kept_query
+def promises_for(*, order: Order) -> QuerySet[PaymentIntent]:
+    return PaymentIntent.objects.filter(order=order)
 
 
 def first_seen(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> datetime | None:

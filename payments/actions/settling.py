@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_noop
 
 from balance.actions import account_of
 from balance.models import Account
 from events.actions import record, recording, subject_of
 from events.models import Event
+from events.statements import kept_query, write_columns
 from orders.actions import held, help_given, secure_lots
 from orders.models import Hold
 
@@ -183,8 +184,7 @@ def case_of(intent: PaymentIntent, now: datetime, read: Read | None = None) -> C
     """Read everything about a locked intent."""
     # Before the transfers: what was watched meanwhile must not count.
     watched = read.watched if read else watched_until(intent.network)
-    rows = ChainTransfer.objects.filter(intent=intent, dust=False).exclude(method="").order_by("pk")
-    arrived, before = list(rows), {column: getattr(intent, column) for column in CACHES}
+    arrived, before = arrived_for(intent=intent), {column: getattr(intent, column) for column in CACHES}
     judged = [row for row in received(intent, arrived) if row.verdict != ChainTransfer.Verdict.KEEP]
     method = method_by_code(intent.method)
     promise = promise_of(intent, method)
@@ -192,6 +192,11 @@ def case_of(intent: PaymentIntent, now: datetime, read: Read | None = None) -> C
     credited = any(row.credited for row in arrived)
     transfers = {row.pk: row for row in judged}
     return Case(intent, method, promise, arrived, transfers, facts, watched, now, credited, before)
+
+
+@kept_query
+def arrived_for(*, intent: PaymentIntent) -> QuerySet[ChainTransfer]:
+    return ChainTransfer.objects.filter(intent=intent, dust=False).exclude(method="").order_by("pk")
 
 
 def promise_of(intent: PaymentIntent, method: Method) -> Promise:
@@ -339,7 +344,7 @@ def keep_caches(case: Case, standing: Standing) -> None:
         intent.ended_at = case.now
     changed = [column for column in CACHES if getattr(intent, column) != case.before[column]]
     if changed:
-        intent.save(update_fields=changed)
+        write_columns(intent, changed)
     facts = {"received": str(sum(row.amount for row in received(intent, case.arrived)))}
     thread = intent.purpose
     if "quote" in changed and intent.quote == Quote.EXPIRED:
