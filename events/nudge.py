@@ -10,7 +10,7 @@ import threading
 import time
 from queue import SimpleQueue
 
-from celery import current_app
+from celery import Celery, current_app
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,8 @@ def nudge(task: str = "events.tasks.relay") -> None:
 class Caller:
     """Sends the tasks that are asked for, from a thread that starts with the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, app: Celery = current_app) -> None:
+        self.app = app
         self.wanted: SimpleQueue[str] = SimpleQueue()
         self.lock = threading.Lock()
         self.thread: threading.Thread | None = None
@@ -45,7 +46,7 @@ class Caller:
         while True:
             for task in self.gathered():
                 try:
-                    send(task)
+                    self.send(task)
                 except Exception as error:  # whatever a broker does: the schedule finds the work
                     logger.warning("no worker could be woken for %s: %s", task, error)
             time.sleep(GAP_SECONDS)
@@ -57,11 +58,10 @@ class Caller:
             tasks.add(self.wanted.get())
         return tasks
 
-
-def send(task: str) -> None:
-    with current_app.connection_for_write() as broker:
-        broker.transport_options = {**broker.transport_options, **AT_ONCE}
-        current_app.send_task(task, ignore_result=True, expires=5, connection=broker)
+    def send(self, task: str) -> None:
+        with self.app.connection_for_write() as broker:
+            broker.transport_options = {**broker.transport_options, **AT_ONCE}
+            self.app.send_task(task, ignore_result=True, expires=5, connection=broker)
 
 
 caller = Caller()
