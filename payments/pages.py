@@ -9,6 +9,7 @@ import segno
 from django.db.models import Sum
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
@@ -20,7 +21,7 @@ from .actions.settling import known_since, promise_of, wants_second
 from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
 from .networks.base import Asset
 from .path import Step, steps
-from .queries import remainder
+from .queries import Remainder, remainder
 from .registry import Method, families
 from .registry import method as method_by_code
 from .rules import Rules, rules_of
@@ -271,10 +272,14 @@ def choose_url(purpose: Purpose) -> str:
 def panel_of(purpose: Purpose, pages: list[IntentPage]) -> dict[str, object]:
     """Return what the panel of an order or a top-up shows: what is left, its instructions, the ways on."""
     credited = any(page.intent.settlement in CREDITED for page in pages)
+
+    def left() -> Remainder | None:
+        return remainder(purpose) if purpose.is_payable else None
+
     return {
         "purpose": purpose,
         "pages": pages,
-        "left": remainder(purpose) if purpose.is_payable else None,
+        "left": SimpleLazyObject(left),  # two queries, which a look that finds nothing new does without
         "choose_url": choose_url(purpose),
         "coming": any(page.word.code in COMING for page in pages),
         "has_receipt": credited or purpose.settled_at is not None or purpose.state == Order.State.RETURNED,
@@ -296,12 +301,12 @@ def page_of(intent: PaymentIntent) -> IntentPage:
 
 
 def pages_of(purpose: Purpose, intents: list[PaymentIntent] | None = None) -> list[IntentPage]:
-    """Return the pages of the intents of an order or a top-up, newest first, in three queries."""
+    """Return the pages of the intents of an order or a top-up, newest first, in three queries; in two with `intents`."""
     if intents is None:
         intents = list(purpose.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
     for transfer in ChainTransfer.objects.filter(intent__in=intents, dust=False).order_by("pk"):
         transfers[transfer.intent_id].append(transfer)
-    cursors = NetworkCursor.objects.in_bulk()
+    cursors = NetworkCursor.objects.in_bulk({intent.network for intent in intents})
     now = timezone.now()
     return [IntentPage(i, method_by_code(i.method), transfers[i.pk], cursors.get(i.network), now) for i in intents]

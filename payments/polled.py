@@ -1,0 +1,120 @@
+"""What an open page asks again every few seconds, read by one statement: all that its part can say, and nothing else.
+
+Whatever that part reads must be among the columns here, or the page stands still (`validators`). They are those of
+`pages`, `words` and the templates. Left out is what never changes (what a promise is about, its amounts and times), and
+what grows older with every second: it is told beside the answer (`Looked`).
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from accounts.models import User
+from orders import numbers
+from orders.models import Hold
+
+from .models import ChainTransfer, PaymentIntent
+from .registry import has_second_provider
+
+# One row for each transfer of each of the instructions for the same thing. `expires_at > now` is all that the clock
+# alone changes. Events stand for what higher apps show of an order, as its rental: each change of a state writes one
+# and none is ever deleted. They are counted, since a lower number than the highest may be committed later.
+COLUMNS = """
+    SELECT t.status, t.credited, t.network, t.id, t.method, t.amount, t.confirmations, t.seconded, t.verdict,
+        t.first_seen_at, t.block_time, t.slack_seconds, a.id, a.usd_cents,
+        i.id, i.quote, i.funding, i.settlement, i.late, i.unwatched, i.pay_if_late,
+        i.declared_at, i.closed_at, i.ended_at, i.expires_at > %(now)s, """
+TRANSFERS = """
+    LEFT JOIN payments_chaintransfer t ON t.intent_id = i.id AND NOT t.dust
+    LEFT JOIN payments_allocation a ON a.transfer_id = t.id AND a.live """
+EVENTS = "(SELECT count(*) FROM events_event e WHERE e.thread = {thread})"
+OF_INTENT = (
+    COLUMNS
+    + EVENTS.format(thread="CASE WHEN u.id IS NULL THEN 'order:' || o.id ELSE 'topup:' || u.id END")
+    + """, o.state, u.state, h.id, c.last_pass_at, {height}
+    FROM payments_paymentintent asked
+    JOIN payments_paymentintent i ON i.order_id = asked.order_id OR i.topup_id = asked.topup_id
+    LEFT JOIN orders_order o ON o.id = asked.order_id
+    LEFT JOIN payments_topup u ON u.id = asked.topup_id
+    LEFT JOIN orders_hold h ON h.order_id = asked.order_id AND h.state = %(held)s
+    LEFT JOIN payments_networkcursor c ON c.network = asked.network"""
+    + TRANSFERS
+    + "WHERE asked.id = %(intent)s AND asked.customer_id = %(customer)s ORDER BY i.id, t.id"
+)
+OF_TOPUP = (
+    COLUMNS
+    + EVENTS.format(thread="'topup:' || u.id")
+    + """, u.state
+    FROM payments_topup u
+    LEFT JOIN payments_paymentintent i ON i.topup_id = u.id"""
+    + TRANSFERS
+    + "WHERE u.symbols = %(symbols)s AND u.customer_id = %(customer)s ORDER BY i.id, t.id"
+)
+HEIGHT = {  # of the last block that was read (`NetworkCursor.height`)
+    "postgresql": "c.recent -> -1 ->> 0",
+    "sqlite": "json_extract(c.recent, '$[#-1][0]')",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """When a network was last read as a whole, and up to which block."""
+
+    at: datetime | None
+    height: int | None
+
+    def seconds(self, now: datetime) -> int | None:
+        """Return how long ago that was."""
+        return None if self.at is None else max(int((now - self.at).total_seconds()), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """All that the part of a page can say, as values that compare, and beside them what grows older."""
+
+    facts: tuple[Any, ...]
+    looked: Looked = Looked(None, None)
+
+
+def intent_polled(customer: User, intent_id: uuid.UUID, now: datetime) -> Polled | None:
+    """Read what the page of the customer's instructions can say; none if they have none of this number."""
+    asked = PaymentIntent._meta.pk.get_db_prep_value(intent_id, connection)
+    found = rows(OF_INTENT.format(height=HEIGHT[connection.vendor]), now, customer, intent=asked, held=Hold.State.HELD)
+    if not found:
+        return None
+    at, height = found[0][-2:]
+    looked = Looked(moment(at), None if height is None else int(height))
+    facts = [row[:-2] for row in found]
+    return Polled((intent_id, *facts, *seconds_asked(facts), at is None, height is None), looked)
+
+
+def topup_polled(customer: User, number: str, now: datetime) -> Polled | None:
+    """Read what the page of the customer's top-up can say; none if they have none of this number, typed in any way."""
+    symbols = numbers.read(number, settings.TOPUP_NUMBER_PREFIX)
+    found = rows(OF_TOPUP, now, customer, symbols=symbols or "")
+    return Polled((symbols, *found, *seconds_asked(found))) if found else None
+
+
+def rows(query: str, now: datetime, customer: User, **given: Any) -> list[tuple[Any, ...]]:
+    known: Mapping[str, Any] = {"now": connection.ops.adapt_datetimefield_value(now), "customer": customer.pk}
+    with connection.cursor() as cursor:
+        cursor.execute(query, {**known, **given})
+        return cursor.fetchall()
+
+
+def seconds_asked(facts: list[tuple[Any, ...]]) -> Iterator[bool]:
+    """Yield for each final transfer that is not credited whether a second provider must confirm it if it is worth much:
+    a simulated one comes and goes while the process runs."""
+    for status, credited, network, *_ in facts:
+        if status == ChainTransfer.Status.FINAL and not credited:
+            yield has_second_provider(network)
+
+
+def moment(value: datetime | None) -> datetime | None:
+    """Return a time as the database gives it without a model: SQLite's without its zone."""
+    return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
