@@ -18,7 +18,7 @@ from orders.models import Order
 from orders.words import Word
 
 from .actions.settling import known_since, promise_of, wants_second
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
+from .models import Allocation, ChainTransfer, PaymentIntent, Purpose, TopUp
 from .networks.base import Asset
 from .path import Step, steps
 from .queries import Remainder, remainder
@@ -45,7 +45,6 @@ class IntentPage:
     intent: PaymentIntent
     method: Method
     transfers: list[ChainTransfer]
-    cursor: NetworkCursor | None
     now: datetime
 
     @property
@@ -65,13 +64,6 @@ class IntentPage:
     def may_cancel(self) -> bool:
         alive = self.intent.purpose.is_payable and self.intent.ended_at is None
         return alive and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
-
-    @property
-    def last_look_seconds(self) -> int | None:
-        """Seconds since the last complete pass over the network."""
-        if self.cursor is None or self.cursor.last_pass_at is None:
-            return None
-        return max(int((self.now - self.cursor.last_pass_at).total_seconds()), 0)
 
     @property
     def for_topup(self) -> bool:
@@ -301,12 +293,11 @@ def page_of(intent: PaymentIntent) -> IntentPage:
 
 
 def pages_of(purpose: Purpose, intents: list[PaymentIntent] | None = None) -> list[IntentPage]:
-    """Return the pages of the intents of an order or a top-up, newest first, in three queries; in two with `intents`."""
+    """Return the pages of the intents of an order or a top-up, newest first, in a query, and in one for the intents."""
     if intents is None:
         intents = list(purpose.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
     for transfer in ChainTransfer.objects.filter(intent__in=intents, dust=False).order_by("pk"):
         transfers[transfer.intent_id].append(transfer)
-    cursors = NetworkCursor.objects.in_bulk({intent.network for intent in intents})
     now = timezone.now()
-    return [IntentPage(i, method_by_code(i.method), transfers[i.pk], cursors.get(i.network), now) for i in intents]
+    return [IntentPage(intent, method_by_code(intent.method), transfers[intent.pk], now) for intent in intents]

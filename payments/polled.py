@@ -6,7 +6,7 @@ what grows older with every second: it is told beside the answer (`Looked`).
 """
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -25,9 +25,9 @@ from .registry import has_second_provider
 # alone changes. Events stand for what higher apps show of an order, as its rental: each change of a state writes one
 # and none is ever deleted. They are counted, since a lower number than the highest may be committed later.
 COLUMNS = """
-    SELECT t.status, t.credited, t.network, t.id, t.method, t.amount, t.confirmations, t.seconded, t.verdict,
+    SELECT i.id, t.status, t.credited, t.network, t.id, t.method, t.amount, t.confirmations, t.seconded, t.verdict,
         t.first_seen_at, t.block_time, t.slack_seconds, a.id, a.usd_cents,
-        i.id, i.quote, i.funding, i.settlement, i.late, i.unwatched, i.pay_if_late,
+        i.quote, i.funding, i.settlement, i.late, i.unwatched, i.pay_if_late,
         i.declared_at, i.closed_at, i.ended_at, i.expires_at > %(now)s, """
 TRANSFERS = """
     LEFT JOIN payments_chaintransfer t ON t.intent_id = i.id AND NOT t.dust
@@ -49,7 +49,7 @@ OF_INTENT = (
 OF_TOPUP = (
     COLUMNS
     + EVENTS.format(thread="'topup:' || u.id")
-    + """, u.state
+    + """, u.state, NULL, NULL
     FROM payments_topup u
     LEFT JOIN payments_paymentintent i ON i.topup_id = u.id"""
     + TRANSFERS
@@ -63,58 +63,58 @@ HEIGHT = {  # of the last block that was read (`NetworkCursor.height`)
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """When a network was last read as a whole, and up to which block."""
+    """How many seconds ago a network was last read as a whole, and up to which block."""
 
-    at: datetime | None
-    height: int | None
-
-    def seconds(self, now: datetime) -> int | None:
-        """Return how long ago that was."""
-        return None if self.at is None else max(int((now - self.at).total_seconds()), 0)
+    seconds: int | None = None
+    head: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """All that the part of a page can say, as values that compare, and beside them what grows older."""
+    """All that the part of a page can say, as values that compare; beside them what grows older, and the keys of the
+    instructions."""
 
     facts: tuple[Any, ...]
-    looked: Looked = Looked(None, None)
+    looked: Looked
+    intents: frozenset[Any]
 
 
 def intent_polled(customer: User, intent_id: uuid.UUID, now: datetime) -> Polled | None:
     """Read what the page of the customer's instructions can say; none if they have none of this number."""
     asked = PaymentIntent._meta.pk.get_db_prep_value(intent_id, connection)
     found = rows(OF_INTENT.format(height=HEIGHT[connection.vendor]), now, customer, intent=asked, held=Hold.State.HELD)
-    if not found:
-        return None
-    at, height = found[0][-2:]
-    looked = Looked(moment(at), None if height is None else int(height))
-    facts = [row[:-2] for row in found]
-    return Polled((intent_id, *facts, *seconds_asked(facts), at is None, height is None), looked)
+    return polled(intent_id, found, now) if found else None
 
 
 def topup_polled(customer: User, number: str, now: datetime) -> Polled | None:
     """Read what the page of the customer's top-up can say; none if they have none of this number, typed in any way."""
     symbols = numbers.read(number, settings.TOPUP_NUMBER_PREFIX)
     found = rows(OF_TOPUP, now, customer, symbols=symbols or "")
-    return Polled((symbols, *found, *seconds_asked(found))) if found else None
+    return polled(symbols, found, now) if found else None
+
+
+def polled(asked: object, found: Sequence[tuple[Any, ...]], now: datetime) -> Polled:
+    facts, (at, head) = [row[:-2] for row in found], found[0][-2:]
+    looked = Looked(seconds_since(at, now), None if head is None else int(head))
+    of_network = (looked.seconds is None, looked.head is None, *seconds_asked(facts))
+    return Polled((asked, *facts, *of_network), looked, frozenset(row[0] for row in facts))
 
 
 def rows(query: str, now: datetime, customer: User, **given: Any) -> list[tuple[Any, ...]]:
     known: Mapping[str, Any] = {"now": connection.ops.adapt_datetimefield_value(now), "customer": customer.pk}
     with connection.cursor() as cursor:
         cursor.execute(query, {**known, **given})
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
-def seconds_asked(facts: list[tuple[Any, ...]]) -> Iterator[bool]:
+def seconds_asked(facts: Sequence[tuple[Any, ...]]) -> Iterator[bool]:
     """Yield for each final transfer that is not credited whether a second provider must confirm it if it is worth much:
     a simulated one comes and goes while the process runs."""
-    for status, credited, network, *_ in facts:
+    for _intent, status, credited, network, *_ in facts:
         if status == ChainTransfer.Status.FINAL and not credited:
             yield has_second_provider(network)
 
 
-def moment(value: datetime | None) -> datetime | None:
-    """Return a time as the database gives it without a model: SQLite's without its zone."""
-    return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+def seconds_since(at: datetime | None, now: datetime) -> int | None:
+    """Return how long ago a time was that the database gave without a model: SQLite's has no zone."""
+    return None if at is None else max(int((now - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()), 0)

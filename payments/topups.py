@@ -55,7 +55,7 @@ def detail(request: HttpRequest, number: str) -> HttpResponse:
 @login_required
 @never_cache
 def status(request: HttpRequest, number: str) -> HttpResponseBase:
-    """Return the part of the page that changes by itself; only that nothing has changed, while it shows what is true."""
+    """Return the part of the page that changes by itself; only that nothing has changed, while the page is true."""
     customer = cast(User, request.user)
     polled = topup_polled(customer, number, timezone.now())
     if polled is None:

@@ -3,13 +3,13 @@
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
 from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -29,7 +29,7 @@ from .errors import NotNow, NotPayable, TooSmall
 from .forms import ChooseForm
 from .models import PaymentIntent, Purpose, TopUp
 from .pages import history_mark, pages_of, panel_of
-from .polled import Looked, intent_polled
+from .polled import Looked, Polled, intent_polled
 from .validators import asked_with, unchanged, validator_of, with_validator
 
 
@@ -127,53 +127,49 @@ def own_intent(customer: User, intent_id: uuid.UUID) -> PaymentIntent:
 def intent(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
     """Show the instructions, how far the payment is, and all earlier instructions for the same."""
     customer = cast(User, request.user)
-    polled = intent_polled(customer, intent_id, timezone.now())
-    context = context_of(own_history(customer, intent_id), intent_id)
-    asked = asked_with(validator_of(request, polled)) if polled else ""
-    return render(request, "payments/intent.html", context | {"asked_with": asked})
+    polled = found(intent_polled(customer, intent_id, timezone.now()))
+    context = context_of(customer, intent_id, polled) | {"asked_with": asked_with(validator_of(request, polled))}
+    return render(request, "payments/intent.html", context)
 
 
 @login_required
 @never_cache
 def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponseBase:
     """Return the part of the instructions that changes by itself, and of the others what the open page lacks; only that
-    nothing has changed, and what time it is, while the page shows what is true."""
+    nothing has changed, while the page shows what is true."""
     customer, now = cast(User, request.user), timezone.now()
-    polled = intent_polled(customer, intent_id, now)
-    if polled is None:
-        raise Http404("no such payment instructions")
+    polled = found(intent_polled(customer, intent_id, now))
     validator = validator_of(request, polled)
     if same := unchanged(request, validator):
         return ticked(same, polled.looked, now)
-    context = context_of(own_history(customer, intent_id), intent_id)
+    context = context_of(customer, intent_id, polled) | {"asked_with": asked_with(validator)}
     changed = {name: request.GET.get(name) != context[name] for name in ("sending", "listed")}
-    context |= {"changed": changed, "asked_with": asked_with(validator)}
-    return with_validator(render(request, "payments/_status.html", context), validator)
+    return with_validator(render(request, "payments/_status.html", context | {"changed": changed}), validator)
+
+
+def found(polled: Polled | None) -> Polled:
+    """Return what was read; 404 for instructions that the customer does not have."""
+    if polled is None:
+        raise Http404("no such payment instructions")
+    return polled
 
 
 def ticked(answer: HttpResponseBase, looked: Looked, now: datetime) -> HttpResponseBase:
     """Tell the open page what grows older while nothing changes, for static/js/clock.js: our time, how many seconds ago
     the network was read, and up to which block."""
-    facts = {"now": int(now.timestamp()), "seconds": looked.seconds(now), "head": looked.height}
-    return trigger_client_event(answer, "ticked", facts)
+    return trigger_client_event(answer, "ticked", {"now": int(now.timestamp()), **asdict(looked)})
 
 
-def own_history(customer: User, intent_id: uuid.UUID) -> list[PaymentIntent]:
-    """Return the customer's intent among all for the same order or top-up, newest first; 404 for anybody else's."""
-    asked = PaymentIntent.objects.filter(pk=intent_id, customer=customer)
-    same = Q(order=asked.values("order")[:1]) | Q(topup=asked.values("topup")[:1])
-    rows = list(PaymentIntent.objects.select_related("order", "topup", "address").filter(same).order_by("-created_at"))
-    if not rows:
-        raise Http404("no such payment instructions")
-    for row in rows:
-        row.order, row.topup = rows[0].order, rows[0].topup  # one thing, not a copy for each
-    rows[0].purpose.customer = customer  # no query for whom we know
-    return rows
-
-
-def context_of(intents: list[PaymentIntent], intent_id: uuid.UUID) -> dict[str, object]:
-    """Return what the page of one of these instructions shows, which are all for the same."""
+def context_of(customer: User, intent_id: uuid.UUID, polled: Polled) -> dict[str, object]:
+    intents = list(
+        PaymentIntent.objects.select_related("order", "topup", "address")
+        .filter(pk__in=polled.intents)
+        .order_by("-created_at")
+    )
+    for one in intents:
+        one.order, one.topup = intents[0].order, intents[0].topup  # the same thing, not a copy for each
     purpose = intents[0].purpose
+    purpose.customer = customer  # no query for whom we know
     history = pages_of(purpose, intents)
     page = next(page for page in history if page.intent.pk == intent_id)
     return {
@@ -184,6 +180,7 @@ def context_of(intents: list[PaymentIntent], intent_id: uuid.UUID) -> dict[str, 
         "history": history,
         "sending": page.sending,
         "listed": history_mark(history),
+        "looked": polled.looked,
         **panel_of(purpose, history),
     }
 
