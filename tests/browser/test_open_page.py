@@ -50,7 +50,6 @@ class Opened:
         self.page.evaluate("name => document.getElementById(name).marked = true", self.part)
         self.looks.clear()
 
-    @property
     def stayed(self) -> bool:
         """Whether the part that was marked is still the same element."""
         return bool(self.page.evaluate("name => document.getElementById(name).marked === true", self.part))
@@ -97,7 +96,7 @@ def test_a_waiting_page_is_told_that_nothing_has_changed_and_moves_on_by_itself(
     before, height = opened.looked()
     page.wait_for_timeout(6_500)
     assert len(opened.looks) >= 2 and set(opened.looks) == {304}
-    assert opened.stayed
+    assert opened.stayed()
     after, same = opened.looked()
     assert (6 <= after - before <= 9, same) == (True, height)  # nobody has read the network meanwhile
     assert re.fullmatch(r"14:[3-5]\d", page.locator("[data-countdown]").inner_text())
@@ -105,15 +104,15 @@ def test_a_waiting_page_is_told_that_nothing_has_changed_and_moves_on_by_itself(
     network.mine()  # an empty block
     expect(page.locator("#payment-status [data-looked]")).to_have_text(re.compile(rf" at block {height + 1}\."))
     assert opened.looked()[0] <= 4
-    assert opened.stayed and set(opened.looks) == {304}
+    assert opened.stayed() and set(opened.looks) == {304}
 
     network.pay(intent)
     network.watch()
     expect(page.locator("#payment-status .badge").first).to_have_text(re.compile("Seen"))
-    assert not opened.stayed and opened.looks[-1] == 200
+    assert not opened.stayed() and opened.looks[-1] == 200
     opened.mark()
     page.wait_for_timeout(4_500)
-    assert opened.stayed and set(opened.looks) == {304}
+    assert opened.stayed() and set(opened.looks) == {304}
     network.settle()
     expect(page.locator("#payment-status .badge").first).to_have_text(re.compile("Paid"))
 
@@ -128,7 +127,7 @@ def test_the_page_of_a_top_up_does_the_same(page: "Page", network: Network) -> N
     opened.mark()
     page.wait_for_timeout(7_000)
     assert len(opened.looks) >= 2 and set(opened.looks) == {304}
-    assert opened.stayed
+    assert opened.stayed()
     network.pay(intent)
     network.settle()
     expect(page.locator("#topup-live .notice-title").first).to_have_text(re.compile("Covered"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as project
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F, Model
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -19,6 +19,7 @@ from django.utils import timezone, translation
 from story import give, make_customer, make_operator, save_order
 
 from catalog.models import Offer
+from events.actions import record
 from events.relay import drain
 from orders import actions as orders
 from orders.models import Hold, Order
@@ -150,7 +151,7 @@ def test_a_payment_from_waiting_to_the_handed_over_machine(shop: Any, page: Open
 
 def test_a_look_that_finds_nothing_new_says_when_and_how_far_the_network_was_read(shop: Any, page: Open) -> None:
     assert page.look() is False
-    height = NetworkCursor.objects.get(pk="ethereum").height
+    height = NetworkCursor.objects.get(pk="ethereum").height or 0
     assert page.ticked == {"now": int(timezone.now().timestamp()), "seconds": 0, "head": height}
     shop.wait(0.5)
     assert page.look() is False
@@ -305,14 +306,14 @@ def test_cancelled_instructions_and_a_cancelled_order(shop: Any, client: Any, pa
     intents.cancel(newest().pk, actor=shop.customer)
     page.moves()
     page = opened(client, shop.ask(order))
-    orders.cancel_order(order.pk, actor=shop.customer)
+    orders.cancel_order(newest().purpose.pk, actor=shop.customer)
     page.moves()
 
 
 def test_an_order_that_is_paid_from_the_balance(shop: Any, page: Open) -> None:
     give(shop.customer, 50_000)
     page.stands()
-    intents.pay_from_balance(newest().order.pk, actor=shop.customer)
+    intents.pay_from_balance(newest().purpose.pk, actor=shop.customer)
     page.moves()
     drain()
     page.moves()
@@ -329,7 +330,7 @@ def test_a_paid_order_that_waits_for_stock_and_gets_its_lots(shop: Any, page: Op
     assert "waiting for stock" in page.text.lower()
     orders.cancel_order(taken.pk, actor=other)
     page.stands()
-    assert orders.take_stock(intent.order.pk, actor=operator)
+    assert orders.take_stock(intent.purpose.pk, actor=operator)
     page.moves()
     drain()
     page.moves()  # queued
@@ -456,6 +457,45 @@ def test_each_column_that_is_shown_is_read(shop: Any, of: str, model: Any, colum
     assert polled().facts == before
     assert model.objects.update(**{column: value() if callable(value) else value})
     assert polled().facts != before
+
+
+def facts_of(intent: PaymentIntent) -> Any:
+    found = intent_polled(intent.customer, intent.pk, timezone.now())
+    assert found
+    return found.facts
+
+
+def test_the_states_of_what_is_paid_are_read_beside_their_events(shop: Any) -> None:
+    ordered, topped = shop.ask(shop.order()), ask(shop, make_topup(shop.customer, 10_000, form_key=uuid.uuid4()))
+    changes: list[tuple[PaymentIntent, type[Model], dict[str, Any]]] = [
+        (ordered, Order, {"state": "expired"}),
+        (topped, TopUp, {"state": "settled", "settled_at": timezone.now()}),
+        (ordered, Hold, {"state": "released", "released_at": timezone.now()}),
+        (ordered, NetworkCursor, {"recent": []}),
+        (ordered, NetworkCursor, {"last_pass_at": None}),
+    ]
+    for intent, model, columns in changes:
+        before = facts_of(intent)
+        assert facts_of(intent) == before
+        model._default_manager.update(**columns)
+        assert facts_of(intent) != before, columns
+
+
+def test_events_of_a_top_up_reach_the_page_of_its_instructions(shop: Any) -> None:
+    intent = ask(shop, make_topup(shop.customer, 10_000, form_key=uuid.uuid4()))
+    before = facts_of(intent)
+    with transaction.atomic():
+        record("transfer.seen", subject=intent, thread=intent.purpose, actor=None)
+    assert facts_of(intent) != before
+
+
+def test_instructions_for_the_same_thing_read_each_other_and_are_told_apart(shop: Any) -> None:
+    order = shop.order()
+    older, newer = shop.ask(order), shop.ask(order, "usdt-ethereum")
+    before = facts_of(older)
+    assert before != facts_of(newer)
+    PaymentIntent.objects.filter(pk=newer.pk).update(declared_at=timezone.now())
+    assert facts_of(older) != before
 
 
 def test_a_new_column_is_thought_of() -> None:
