@@ -9,6 +9,7 @@ import segno
 from django.db.models import Sum
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
@@ -17,10 +18,10 @@ from orders.models import Order
 from orders.words import Word
 
 from .actions.settling import known_since, promise_of, wants_second
-from .models import Allocation, ChainTransfer, NetworkCursor, PaymentIntent, Purpose, TopUp
+from .models import Allocation, ChainTransfer, PaymentIntent, Purpose, TopUp
 from .networks.base import Asset
 from .path import Step, steps
-from .queries import remainder
+from .queries import Remainder, remainder
 from .registry import Method, families
 from .registry import method as method_by_code
 from .rules import Rules, rules_of
@@ -44,7 +45,6 @@ class IntentPage:
     intent: PaymentIntent
     method: Method
     transfers: list[ChainTransfer]
-    cursor: NetworkCursor | None
     now: datetime
 
     @property
@@ -64,13 +64,6 @@ class IntentPage:
     def may_cancel(self) -> bool:
         alive = self.intent.purpose.is_payable and self.intent.ended_at is None
         return alive and self.intent.quote == PaymentIntent.Quote.OPEN and not self.transfers
-
-    @property
-    def last_look_seconds(self) -> int | None:
-        """Seconds since the last complete pass over the network."""
-        if self.cursor is None or self.cursor.last_pass_at is None:
-            return None
-        return max(int((self.now - self.cursor.last_pass_at).total_seconds()), 0)
 
     @property
     def for_topup(self) -> bool:
@@ -271,10 +264,14 @@ def choose_url(purpose: Purpose) -> str:
 def panel_of(purpose: Purpose, pages: list[IntentPage]) -> dict[str, object]:
     """Return what the panel of an order or a top-up shows: what is left, its instructions, the ways on."""
     credited = any(page.intent.settlement in CREDITED for page in pages)
+
+    def left() -> Remainder | None:
+        return remainder(purpose) if purpose.is_payable else None
+
     return {
         "purpose": purpose,
         "pages": pages,
-        "left": remainder(purpose) if purpose.is_payable else None,
+        "left": SimpleLazyObject(left),  # two queries, which a look that finds nothing new does without
         "choose_url": choose_url(purpose),
         "coming": any(page.word.code in COMING for page in pages),
         "has_receipt": credited or purpose.settled_at is not None or purpose.state == Order.State.RETURNED,
@@ -296,12 +293,11 @@ def page_of(intent: PaymentIntent) -> IntentPage:
 
 
 def pages_of(purpose: Purpose, intents: list[PaymentIntent] | None = None) -> list[IntentPage]:
-    """Return the pages of the intents of an order or a top-up, newest first, in three queries."""
+    """Return the pages of the intents of an order or a top-up, newest first, in a query, and in one for the intents."""
     if intents is None:
         intents = list(purpose.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
     for transfer in ChainTransfer.objects.filter(intent__in=intents, dust=False).order_by("pk"):
         transfers[transfer.intent_id].append(transfer)
-    cursors = NetworkCursor.objects.in_bulk()
     now = timezone.now()
-    return [IntentPage(i, method_by_code(i.method), transfers[i.pk], cursors.get(i.network), now) for i in intents]
+    return [IntentPage(intent, method_by_code(intent.method), transfers[intent.pk], now) for intent in intents]

@@ -4,8 +4,9 @@ from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -18,6 +19,8 @@ from .errors import NoSuchAmount
 from .forms import TopUpForm
 from .models import TopUp
 from .pages import pages_of, panel_of
+from .polled import topup_polled
+from .validators import asked_with, unchanged, validator_of, with_validator
 from .words import topup_word
 
 
@@ -40,18 +43,28 @@ def make(request: HttpRequest) -> HttpResponse:
 @never_cache
 def detail(request: HttpRequest, number: str) -> HttpResponse:
     """Show one top-up: what has arrived, what is left, its instructions and everything that happened."""
-    topup = queries.own_topup(cast(User, request.user), number)
+    customer = cast(User, request.user)
+    polled = topup_polled(customer, number, timezone.now())
+    topup = queries.own_topup(customer, number)
     if number != topup.number:
         return redirect(topup)
-    return render(request, "payments/topup.html", context_of(topup))
+    asked = asked_with(validator_of(request, polled)) if polled else ""
+    return render(request, "payments/topup.html", context_of(topup) | {"asked_with": asked})
 
 
 @login_required
 @never_cache
-def status(request: HttpRequest, number: str) -> HttpResponse:
-    """Return the part of the page that changes by itself."""
-    topup = queries.own_topup(cast(User, request.user), number)
-    return render(request, "payments/_topup_status.html", context_of(topup))
+def status(request: HttpRequest, number: str) -> HttpResponseBase:
+    """Return the part of the page that changes by itself; only that nothing has changed, while the page is true."""
+    customer = cast(User, request.user)
+    polled = topup_polled(customer, number, timezone.now())
+    if polled is None:
+        raise Http404("no such top-up")
+    validator = validator_of(request, polled)
+    if same := unchanged(request, validator):
+        return same
+    context = context_of(queries.own_topup(customer, number)) | {"asked_with": asked_with(validator)}
+    return with_validator(render(request, "payments/_topup_status.html", context), validator)
 
 
 def context_of(topup: TopUp) -> dict[str, object]:

@@ -3,17 +3,20 @@
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
 from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
+from django_htmx.http import trigger_client_event
 
 from accounts.models import User
 from money.units import plain
@@ -25,7 +28,9 @@ from .actions import intents
 from .errors import NotNow, NotPayable, TooSmall
 from .forms import ChooseForm
 from .models import PaymentIntent, Purpose, TopUp
-from .pages import history_mark, page_of, pages_of, panel_of
+from .pages import history_mark, pages_of, panel_of
+from .polled import Looked, Polled, intent_polled
+from .validators import asked_with, unchanged, validator_of, with_validator
 
 
 @login_required
@@ -121,30 +126,62 @@ def own_intent(customer: User, intent_id: uuid.UUID) -> PaymentIntent:
 @never_cache
 def intent(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
     """Show the instructions, how far the payment is, and all earlier instructions for the same."""
-    return render(request, "payments/intent.html", context_of(own_intent(cast(User, request.user), intent_id)))
+    customer = cast(User, request.user)
+    polled = found(intent_polled(customer, intent_id, timezone.now()))
+    context = context_of(customer, intent_id, polled) | {"asked_with": asked_with(validator_of(request, polled))}
+    return render(request, "payments/intent.html", context)
 
 
 @login_required
 @never_cache
-def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
-    """Return the part of the instructions that changes by itself, and of the others what the open page lacks."""
-    context = context_of(own_intent(cast(User, request.user), intent_id))
+def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponseBase:
+    """Return the part of the instructions that changes by itself, and of the others what the open page lacks; only that
+    nothing has changed, while the page shows what is true."""
+    customer, now = cast(User, request.user), timezone.now()
+    polled = found(intent_polled(customer, intent_id, now))
+    validator = validator_of(request, polled)
+    if same := unchanged(request, validator):
+        return ticked(same, polled.looked, now)
+    context = context_of(customer, intent_id, polled) | {"asked_with": asked_with(validator)}
     changed = {name: request.GET.get(name) != context[name] for name in ("sending", "listed")}
-    return render(request, "payments/_status.html", context | {"changed": changed})
+    return with_validator(render(request, "payments/_status.html", context | {"changed": changed}), validator)
 
 
-def context_of(found: PaymentIntent) -> dict[str, object]:
-    history = pages_of(found.purpose)
-    page = next((p for p in history if p.intent.pk == found.pk), None) or page_of(found)
+def found(polled: Polled | None) -> Polled:
+    """Return what was read; 404 for instructions that the customer does not have."""
+    if polled is None:
+        raise Http404("no such payment instructions")
+    return polled
+
+
+def ticked(answer: HttpResponseBase, looked: Looked, now: datetime) -> HttpResponseBase:
+    """Tell the open page what grows older while nothing changes, for static/js/clock.js: our time, how many seconds ago
+    the network was read, and up to which block."""
+    return trigger_client_event(answer, "ticked", {"now": int(now.timestamp()), **asdict(looked)})
+
+
+def context_of(customer: User, intent_id: uuid.UUID, polled: Polled) -> dict[str, object]:
+    intents = list(
+        PaymentIntent.objects.select_related("order", "topup", "address")
+        .filter(pk__in=polled.intents)
+        .order_by("-created_at")
+    )
+    for one in intents:
+        one.order, one.topup = intents[0].order, intents[0].topup  # the same thing, not a copy for each
+    purpose = intents[0].purpose
+    purpose.customer = customer  # no query for whom we know
+    history = pages_of(purpose, intents)
+    page = next(page for page in history if page.intent.pk == intent_id)
     return {
-        "intent": found,
-        "order": found.order,
-        "nav_area": "balance" if found.topup else "orders",
+        "intent": page.intent,
+        "order": page.intent.order,
+        "nav_area": "balance" if page.for_topup else "orders",
         "page": page,
         "history": history,
         "sending": page.sending,
         "listed": history_mark(history),
-        **panel_of(found.purpose, history),
+        "looked": polled.looked,
+        **panel_of(purpose, history),
     }
 
 

@@ -15,8 +15,8 @@ register = template.Library()
 
 @register.simple_tag
 def rental_of(order: Order) -> Rental | None:
-    """Read an order's rental once, for the tags below."""
-    return Rental.objects.filter(order=order).first()
+    """Read an order's rental once, for the tags below; no query before it is paid, when there can be none."""
+    return None if order.is_payable else Rental.objects.filter(order=order).first()
 
 
 @register.inclusion_tag("provisioning/_panel.html")

@@ -1,11 +1,12 @@
-/* Times in the reader's zone with UTC beside them, and countdowns that trust the server's clock, not the reader's. */
+/* Times in the reader's zone with UTC beside them, and what ticks: it trusts the server's clock, not the reader's. */
 const page = document.documentElement.lang || "en";
 const language = page === "en" ? "en-GB" : page; // day before month, as everywhere on the site
 const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
 const zoned = { full: new Intl.DateTimeFormat(language, { ...parts, year: "numeric" }), short: new Intl.DateTimeFormat(language, parts) };
 const thisYear = new Date().getFullYear();
 const inUtc = Intl.DateTimeFormat().resolvedOptions().timeZone === "UTC";
-const born = new WeakMap(); // countdown element -> [server's now, our monotonic now] when it appeared
+const numbers = new Intl.NumberFormat(language);
+const told = new WeakMap(); // what ticks -> our monotonic now when the server told what its attributes say
 
 function localise() {
   if (inUtc) return;
@@ -23,10 +24,13 @@ function localise() {
   }
 }
 
+function age(element) { // seconds since then
+  if (!told.has(element)) told.set(element, performance.now());
+  return (performance.now() - told.get(element)) / 1000;
+}
+
 function left(element) {
-  if (!born.has(element)) born.set(element, [Number(element.dataset.now) * 1000, performance.now()]);
-  const [server, ours] = born.get(element);
-  return Math.round((Date.parse(element.dateTime) - server - (performance.now() - ours)) / 1000);
+  return Math.round(Date.parse(element.dateTime) / 1000 - Number(element.dataset.now) - age(element));
 }
 
 function written(seconds) {
@@ -36,12 +40,32 @@ function written(seconds) {
   return hours ? `${hours}:${rest}` : rest;
 }
 
+function show(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function lookedWords({ dataset }, seconds) {
+  return dataset.words.replace("{seconds}", numbers.format(seconds)).replace("{head}", numbers.format(dataset.head));
+}
+
 function tick() {
   for (const element of document.querySelectorAll("[data-countdown]")) {
     const seconds = left(element);
-    const text = seconds > 0 ? written(seconds) : element.dataset.wordOver;
-    if (element.textContent !== text) element.textContent = text;
+    show(element, seconds > 0 ? written(seconds) : element.dataset.wordOver);
   }
+  for (const element of document.querySelectorAll("[data-looked]")) {
+    show(element, lookedWords(element, Number(element.dataset.looked) + Math.floor(age(element))));
+  }
+}
+
+/* A look found nothing new: only what ticks is told again. Between two looks, or while none is answered, it goes on. */
+function retell({ target, detail }) {
+  for (const element of target.querySelectorAll("[data-countdown], [data-looked]")) {
+    if ("countdown" in element.dataset) element.dataset.now = detail.now;
+    else Object.assign(element.dataset, { looked: detail.seconds ?? "", head: detail.head });
+    told.set(element, performance.now());
+  }
+  tick();
 }
 
 function all() {
@@ -52,3 +76,4 @@ function all() {
 all();
 setInterval(tick, 1000);
 document.addEventListener("htmx:load", all);
+document.addEventListener("ticked", retell);

@@ -83,7 +83,7 @@ def make(site: Site | Served, order: Order, cookies: dict[int, str]) -> str:
 
 def page_of(number: str) -> IntentPage:
     intent = PaymentIntent.objects.select_related("order", "address").get(pk=number)
-    return IntentPage(intent, method(intent.method), [], None, intent.created_at)
+    return IntentPage(intent, method(intent.method), [], intent.created_at)
 
 
 def ordered(meter: Meter, least: Served) -> Cost:

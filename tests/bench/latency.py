@@ -1,8 +1,9 @@
 """Time from a transfer being final at the node to "Paid" on the customer's open page, a hundred at once.
 
 Run it with `./run bench latency`. The site is really served (`manage.py serve`, tasks in the same process) with the
-simulated network; each open page asks over HTTP as often as its script does. Of all pages 95 % must say "Paid" within
-one interval of the watcher, one of the page, and three seconds: the only bound here that is a time by the clock.
+simulated network; each open page asks over HTTP as often as its script does, and with what that sends. Of all pages
+95 % must say "Paid" within one interval of the watcher, one of the page, and three seconds: the only bound here that is
+a time by the clock.
 """
 
 import http.client
@@ -16,15 +17,17 @@ import sys
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 from bench.kit import databases
+from bench.kit.asking import Answer
+from bench.kit.open_page import OpenPage, cookies_of
 from bench.kit.report import Check, Result
 from bench.kit.shop import NETWORK, Shop
-from bench.kit.web import signed_in
 from django.conf import settings
 from django.db import connections
 from story import make_offer
@@ -45,27 +48,35 @@ class Page:
     """An open page: it asks until it reads "Paid"."""
 
     intent: PaymentIntent
-    cookie: str
+    shown: OpenPage
     port: int
     txid: str = ""
     paid_at: float | None = None
     polls: int = 0
+    unchanged: int = 0
 
     def watch(self) -> None:
         until = time.monotonic() + PATIENCE
         time.sleep(random.uniform(0, POLL_SECONDS))  # noqa: S311  # pages were not opened in step
         while self.paid_at is None and time.monotonic() < until:
-            if PAID in self.ask():
+            answer = self.ask(self.shown.path, self.shown.headers)
+            self.shown.shows(answer)
+            if PAID in answer.body:
                 self.paid_at = time.monotonic()
             self.polls += 1
+            self.unchanged += answer.status == HTTPStatus.NOT_MODIFIED
             time.sleep(POLL_SECONDS)
 
-    def ask(self) -> bytes:
+    def open(self) -> None:
+        self.shown.shows(self.ask(self.shown.address, {}))
+
+    def ask(self, path: str, headers: Mapping[str, str]) -> Answer:
         """Ask once, over a connection of its own: the server closes one that is idle between two polls."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
-            connection.request("GET", f"/pay/{self.intent.pk}/status/", headers={"Cookie": self.cookie})
-            return connection.getresponse().read()
+            connection.request("GET", path, headers={"Cookie": self.shown.cookies, **headers})
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read())
         finally:
             connection.close()
 
@@ -75,10 +86,12 @@ def measure(given: Namespace) -> Result:
     chain.mine()
     shop = Shop(node=registry.node(NETWORK), offer=make_offer(lots=2_000_000_000))
     intents = shop.intents(given.pages)
-    cookies = [signed_in(intent.customer) for intent in intents]
+    shown = [OpenPage(f"/pay/{intent.pk}/", cookies_of(intent.customer)) for intent in intents]
     connections.close_all()
     with served() as port:
-        pages = [Page(intent, cookie, port) for intent, cookie in zip(intents, cookies, strict=True)]
+        pages = [Page(intent, page, port) for intent, page in zip(intents, shown, strict=True)]
+        for page in pages:
+            page.open()
         final_at = pay_and_watch(chain, pages)
     waits = sorted(page.paid_at - final_at[page.txid] for page in pages if page.paid_at and page.txid in final_at)
     return found(pages, waits)
@@ -93,6 +106,7 @@ def found(pages: Sequence[Page], waits: Sequence[float]) -> Result:
         "p95_s": p95,
         "longest_s": waits[-1],
         "polls": sum(page.polls for page in pages),
+        "unchanged": sum(page.unchanged for page in pages),
     }
     bound = settings.WATCH_SECONDS + POLL_SECONDS + SLACK_SECONDS
     missing = Check("pages that never said Paid", len(pages) - len(waits), most=0)
@@ -154,7 +168,7 @@ def wait_for(port: int) -> None:
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
             connection.request("GET", "/healthz")
-            if connection.getresponse().status == http.HTTPStatus.OK:
+            if connection.getresponse().status == HTTPStatus.OK:
                 return
         except OSError:
             time.sleep(0.2)

@@ -139,7 +139,7 @@ def page(asset: int, kind: type[Ethereum] = Ethereum, **columns: Any) -> IntentP
     method = Method(family, family.assets[asset])
     address = ReservedAddress(address="0x" + "ab" * 20)
     facts = {"method": method.code, "amount": 5_000_000, "address": address}
-    return IntentPage(intent(**facts | columns), method, [], None, NOW)
+    return IntentPage(intent(**facts | columns), method, [], NOW)
 
 
 @pytest.mark.cases

@@ -38,8 +38,8 @@ class Served:
     pid: int
     port: int
 
-    def get(self, path: str, cookies: str = "") -> Answer:
-        return self._ask("GET", path, b"", {"Cookie": cookies})
+    def get(self, path: str, cookies: str = "", **headers: str) -> Answer:
+        return self._ask("GET", path, b"", {"Cookie": cookies, **headers})
 
     def post(self, path: str, cookies: str = "", **form: str) -> Answer:
         """Send a form as a browser does."""

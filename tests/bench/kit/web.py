@@ -1,6 +1,7 @@
 """Ask our site in this process, without sockets, so that its statements can be counted and its calls heard."""
 
 import io
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,21 +18,22 @@ class Site:
     def __init__(self) -> None:
         self.handler = WSGIHandler()
 
-    def get(self, path: str, cookies: str = "") -> Answer:
-        return self.ask("GET", path, b"", cookies)
+    def get(self, path: str, cookies: str = "", **headers: str) -> Answer:
+        return self.ask("GET", path, b"", cookies, headers)
 
     def post(self, path: str, cookies: str = "", **form: str) -> Answer:
         """Send a form as a browser does."""
         body = urlencode({"csrfmiddlewaretoken": TOKEN, **form}).encode()
-        return self.ask("POST", path, body, f"{settings.CSRF_COOKIE_NAME}={TOKEN}; {cookies}")
+        return self.ask("POST", path, body, f"{settings.CSRF_COOKIE_NAME}={TOKEN}; {cookies}", {})
 
-    def ask(self, method: str, path: str, body: bytes, cookies: str) -> Answer:
+    def ask(self, method: str, path: str, body: bytes, cookies: str, headers: Mapping[str, str]) -> Answer:
         told: list[Any] = []
 
         def start(status: str, headers: list[tuple[str, str]], *_: Any) -> Any:
             told.extend((status, headers))
 
-        response = self.handler(request_environment(method, path, body, cookies), start)
+        sent = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
+        response = self.handler(request_environment(method, path, body, cookies) | sent, start)
         text = b"".join(response)
         response.close()
         return Answer(int(told[0].split()[0]), dict(told[1]), text)

@@ -2,12 +2,15 @@
 
 It is the floor that the bounds were set with: Django's default middleware, a connection that is kept for two minutes
 and asked before each use whether it lives, no session and no user. `/order` places an order, `/debit` takes from a
-balance. It configures Django by itself, so it runs only in a process of its own (`bench/kit/served.py`).
+balance, `/status` reads one row by its key and answers it as JSON; `/own_status` does so too, but for session and user,
+which it reads first as every page of a person must. It configures Django by itself, so it runs only in a process of its
+own (`bench/kit/served.py`).
 """
 
 import json
 import os
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 from typing import ClassVar
 
@@ -15,6 +18,7 @@ import django
 from django.conf import settings
 
 PLANS = ACCOUNTS = 1000
+SESSION = "floor" * 6 + "00"  # the key of the one session, in a cookie of Django's own name
 
 settings.configure(
     DEBUG=False,
@@ -44,6 +48,10 @@ settings.configure(
 )
 django.setup()
 
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
+from django.contrib.auth.models import User  # noqa: E402
+from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+from django.contrib.sessions.models import Session  # noqa: E402
 from django.core.wsgi import get_wsgi_application  # noqa: E402  # nothing of Django loads before it is configured
 from django.db import connection, models, transaction  # noqa: E402
 from django.http import HttpRequest, HttpResponse, JsonResponse  # noqa: E402
@@ -118,13 +126,19 @@ class Ledger(models.Model):
 
 
 def make_tables() -> None:
-    """Make the tables with a thousand plans and accounts."""
+    """Make the tables with a thousand plans and accounts, and one user with a session. Those of sessions and groups are
+    there: they are Gridlot's."""
     with connection.schema_editor() as editor:
-        for model in (Plan, Sale, Line, Account, Ledger):
+        for model in (User, Plan, Sale, Line, Account, Ledger):
             editor.create_model(model)
     same = {"family": "family", "stock": 10**9, "gpus": 1, "vram": 80, "vcpu": 24, "ram": 200}
     Plan.objects.bulk_create(Plan(name=f"GPU plan {n}", price=10 + n, **same) for n in range(PLANS))
     Account.objects.bulk_create(Account(balance=10**9) for _ in range(ACCOUNTS))
+    user = User.objects.create_user("ada")
+    facts = {SESSION_KEY: str(user.pk), BACKEND_SESSION_KEY: settings.AUTHENTICATION_BACKENDS[0]}
+    data = SessionStore().encode(facts | {HASH_SESSION_KEY: user.get_session_auth_hash()})
+    until = timezone.now() + timedelta(days=1)
+    Session.objects.create(session_key=SESSION, session_data=data, expire_date=until)
 
 
 def hello(request: HttpRequest) -> HttpResponse:
@@ -156,7 +170,22 @@ def debit(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"balance": str(balance)}, status=201)
 
 
-urlpatterns = [path("hello", hello), path("order", order), path("debit", debit)]
+def status(request: HttpRequest) -> HttpResponse:
+    account = Account.objects.get(pk=int(request.GET.get("acct", "1")))
+    return JsonResponse({"id": account.pk, "balance": str(account.balance)})
+
+
+def own_status(request: HttpRequest) -> HttpResponse:
+    return status(request) if request.user.is_authenticated else JsonResponse({"error": "sign in"}, status=403)
+
+
+urlpatterns = [
+    path("hello", hello),
+    path("order", order),
+    path("debit", debit),
+    path("status", status),
+    path("own_status", own_status),
+]
 application = get_wsgi_application()
 
 if __name__ == "__main__":
