@@ -70,7 +70,9 @@ class Child:
 @contextmanager
 def ended_with_us(children: list[Child]) -> Iterator[None]:
     """End all children when we are interrupted: pytest ends its servers and databases. Kill them at anything worse."""
-    before = signal.signal(signal.SIGTERM, terminate)
+    # A background job of a script ignores SIGINT and passes that on: then pytest would not hear of its end.
+    handlers = {signal.SIGTERM: terminate, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     except KeyboardInterrupt as why:
@@ -83,7 +85,8 @@ def ended_with_us(children: list[Child]) -> Iterator[None]:
     finally:
         for child in children:
             child.tell(signal.SIGKILL)
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def terminate(_number: int, _frame: FrameType | None) -> NoReturn:

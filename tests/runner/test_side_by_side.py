@@ -80,9 +80,15 @@ def suite(tmp_path: Path) -> Suite:
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=deaf_to_interrupts,
         )
 
     return start
+
+
+def deaf_to_interrupts() -> None:
+    """Be like a background job of a script, which is how some run the tests."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def said(running: "subprocess.Popen[str]") -> tuple[int, list[str]]:
