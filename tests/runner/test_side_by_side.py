@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -47,7 +48,7 @@ def server():
         with psycopg.connect(os.environ["TEST_DATABASE_URL"], autocommit=True) as made:
             made.execute(f"CREATE DATABASE test_{name}")
     (FOLDER / f"{VENDOR}.new").write_text(f"{os.getpid()} {child.pid} {name}")
-    (FOLDER / f"{VENDOR}.new").rename(FOLDER / VENDOR)
+    (FOLDER / f"{VENDOR}.new").rename(FOLDER / f"{VENDOR}.pids")
     yield
     child.kill()
     child.wait()
@@ -61,8 +62,8 @@ Suite = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Suite:
-    """Return a function that starts the suite on one file of tests. It is nobody's terminal, as in CI."""
+def suite(tmp_path: Path) -> Iterator[Suite]:
+    """Yield a function that starts the suite on one file of tests. It is nobody's terminal, as in CI."""
 
     def start(tests: str, *arguments: str, **more: str) -> "subprocess.Popen[str]":
         (tmp_path / "pytest.ini").touch()
@@ -83,7 +84,11 @@ def suite(tmp_path: Path) -> Suite:
             preexec_fn=deaf_to_interrupts,
         )
 
-    return start
+    yield start
+    for note in tmp_path.glob("*.pids"):  # what a failed story left
+        for pid in note.read_text().split(" ")[:2]:
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
 def deaf_to_interrupts() -> None:
@@ -116,7 +121,14 @@ def test_one_after_the_other_where_that_is_asked_for(suite: Suite) -> None:
 @pytest.mark.parametrize("bad", ["sqlite", "postgresql"])
 def test_a_failure_in_either_fails_the_whole_and_is_told_to_its_end(suite: Suite, bad: str) -> None:
     tests = f"""
+import atexit
+atexit.register((FOLDER / f"{{VENDOR}}.ended").touch)
+
 def test_that_fails_on_one():
+    give_up = time.monotonic() + 60
+    while VENDOR != "{bad}" and not (FOLDER / "{bad}.ended").exists():  # either may end first
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
     print("x" * 200_000)
     print("the last words of", VENDOR)
     assert VENDOR != "{bad}"
@@ -140,7 +152,7 @@ def test_one_that_dies_is_a_failure_and_the_other_goes_on(suite: Suite) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_whoever_stops_it_stops_both_once_and_nothing_is_left(suite: Suite, tmp_path: Path, number: int) -> None:
     running = suite(WAITING, GRIDLOT_SIDE_BY_SIDE="1")
-    notes = [wait_for(tmp_path / vendor).split(" ") for vendor in ("sqlite", "postgresql")]
+    notes = [wait_for(tmp_path / f"{vendor}.pids").split(" ") for vendor in ("sqlite", "postgresql")]
     os.killpg(running.pid, number)  # as a terminal does: everybody in its group
     status, lines = said(running)
     assert status == 130
@@ -155,7 +167,7 @@ def test_whoever_stops_it_stops_both_once_and_nothing_is_left(suite: Suite, tmp_
 
 def test_a_terminal_stops_the_one_that_runs_alone(suite: Suite, tmp_path: Path) -> None:
     running = suite(WAITING, GRIDLOT_SIDE_BY_SIDE="0")
-    pids = wait_for(tmp_path / "sqlite").split(" ")[:2]
+    pids = wait_for(tmp_path / "sqlite.pids").split(" ")[:2]
     os.killpg(running.pid, signal.SIGINT)
     status, lines = said(running)
     assert (status, lines[-1]) == (130, "0 passed, 0 failed, 0 skipped")
