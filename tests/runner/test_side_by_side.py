@@ -43,9 +43,9 @@ WAITING = """
 @pytest.fixture
 def server():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-    name = os.environ.get("DATABASE_URL", "").rpartition("/")[2]
+    server, _, name = os.environ.get("DATABASE_URL", "").rpartition("/")
     if name:
-        with psycopg.connect(os.environ["TEST_DATABASE_URL"], autocommit=True) as made:
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as made:
             made.execute(f"CREATE DATABASE test_{name}")
     (FOLDER / f"{VENDOR}.new").write_text(f"{os.getpid()} {child.pid} {name}")
     (FOLDER / f"{VENDOR}.new").rename(FOLDER / f"{VENDOR}.pids")
