@@ -271,7 +271,7 @@ STORAGES: dict[str, Any] = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
-WHITENOISE_USE_FINDERS = DEBUG or TESTING
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG or TESTING  # looks when asked, and not for all at each start
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # --- security headers -------------------------------------------------------------------------------------------

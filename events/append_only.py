@@ -3,7 +3,7 @@
 One change is allowed in the tables of FORGETTABLE: to remove a person's words, all at once, once, with the time of it.
 
 Triggers on both databases, installed after every migrate: SQLite drops them when it rebuilds a table. A system check
-(`events.E001`) fails when one is missing. Only the flush between tests lifts them.
+(`events.E001`) fails when one is missing. Only what puts the database back between tests lifts them.
 """
 
 import json
@@ -94,7 +94,7 @@ def unless_forgetting(table: str, columns: Sequence[str]) -> str:
 
 
 def lift(using: str) -> None:
-    """Drop the triggers. For the flush between tests alone; the migrate signal after it installs them again."""
+    """Drop the triggers. For what puts the database back between tests alone, which installs them again."""
     connection = connections[using]
     with connection.cursor() as cursor:
         for table, name in triggers(connection.vendor):

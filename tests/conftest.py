@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import newborn
 import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test import TransactionTestCase
 from pytest_django.fixtures import Settings
+from pytest_django.plugin import DjangoDbBlocker
 from story import Network
 
 if TYPE_CHECKING:
@@ -49,12 +51,6 @@ def browser() -> "Iterator[Browser]":
 
 
 @pytest.fixture(scope="session")
-def redis_url() -> str:
-    """Return a Redis that tests may fill and empty. Without one the test is deselected."""
-    return os.environ["TEST_REDIS_URL"]
-
-
-@pytest.fixture(scope="session")
 def on_postgresql() -> None:
     """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
 
@@ -84,7 +80,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what asks by a fixture for something that this run does not have: it is not a skipped test."""
     absent = {
-        "redis_url": not os.environ.get("TEST_REDIS_URL"),
         "on_postgresql": connection.vendor != "postgresql",
         "on_sqlite": connection.vendor != "sqlite",
     }
@@ -107,19 +102,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         Path(path).write_text(json.dumps(counts))
 
 
-_flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Remember the new database for the tests that commit."""
+    with django_db_blocker.unblock():
+        newborn.remember()
 
 
-def _flush_append_only(test: Any) -> None:
-    """Let the flush after a test empty the append-only tables; after it post_migrate installs their triggers again."""
-    from events import append_only
-
-    for alias in test._databases_names(include_mirrors=False):
-        append_only.lift(alias)
-    _flush(test)
-
-
-TransactionTestCase._fixture_teardown = _flush_append_only  # type: ignore[attr-defined]
+TransactionTestCase._fixture_teardown = lambda _test: newborn.put_back()  # type: ignore[attr-defined]
 
 
 @pytest.fixture

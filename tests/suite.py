@@ -1,28 +1,27 @@
 """Run the tests: once per database, then what needs the whole machine once. `./run test [pytest arguments]` calls it.
 
+On two cores or more both databases take their turn at once: the output of PostgreSQL follows that of SQLite.
+GRIDLOT_SIDE_BY_SIDE=0 has them one after the other, as --pdb and --trace do; 1 has them at once on one core too.
 What cannot run here (no PostgreSQL, no Chromium, no node of a network) is left out and named at the end with the way
 to get it; with GRIDLOT_CI=1 each missing part counts as a failure. The last line is `N passed, N failed, N skipped`.
 """
 
-import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-import redis
 from psycopg import sql
+from side_by_side import Child, ended_with_us
 
 PROJECT = Path(__file__).resolve().parent.parent
 LOCAL_POSTGRESQL = "127.0.0.1:5432"
-LOCAL_REDIS = "redis://127.0.0.1:6379/15"  # not database 0: that may hold somebody's data
 ANVIL = "npm/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil"
 WHOLE_MACHINE = ("browser", "chains", "access")
 NOTHING_COLLECTED = 5
@@ -41,6 +40,7 @@ class Run:
     title: str
     markers: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
 
 
 @dataclass
@@ -69,16 +69,23 @@ def main(arguments: list[str]) -> int:
     chosen, rest = split_markers(arguments)
     missing: list[str] = []
     total = Total()
+    beside = side_by_side(rest)
     with temporary_folder() as scratch, postgresql(missing) as database:
         tools = environment_of_tools(missing)
         try:
-            for number, run in enumerate(planned(database, tools)):
-                status, counts = pytest(run, chosen, rest, tools, scratch / str(number))
-                total.add(status, counts)
+            for number, batch in enumerate(batches(planned(database, tools), beside)):
+                take(batch, chosen, rest, tools, scratch / str(number), total, apart=beside)
         except KeyboardInterrupt:
             say("\nStopped.")
             total.status = 130
     return report(total, missing)
+
+
+def side_by_side(rest: list[str]) -> bool:
+    """Tell whether runs may go on at once: on two cores or more, and if nobody wants to talk to a debugger."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = os.environ.get("GRIDLOT_SIDE_BY_SIDE") or str(int(cores > 1))
+    return wanted != "0" and not {"--pdb", "--trace"}.intersection(rest)
 
 
 def split_markers(arguments: list[str]) -> tuple[str, list[str]]:
@@ -106,27 +113,53 @@ def planned(database: str, tools: Mapping[str, str]) -> Iterator[Run]:
     able = [marker for marker in WHOLE_MACHINE if marker not in absent]
     if able:
         without = "".join(f" and not {marker}" for marker in sorted(absent))
-        yield Run(", ".join(able), f"({' or '.join(able)}){without}")
+        yield Run(", ".join(able), f"({' or '.join(able)}){without}", alone=True)
 
 
-def pytest(
-    run: Run, chosen: str, rest: list[str], tools: Mapping[str, str], folder: Path
-) -> tuple[int, dict[str, int]]:
-    """Run pytest with its output shown live; return its exit status and the counts that tests/conftest.py wrote."""
-    say(f"\n== {run.title}")
-    folder.mkdir()
-    counts = folder / "counts.json"
-    environment = {name: value for name, value in os.environ.items() if name.removesuffix("_FILE") not in FOREIGN}
-    environment |= {**tools, **run.environment, "DATA_DIR": str(folder / "data"), "GRIDLOT_COUNTS": str(counts)}
+def batches(runs: Iterable[Run], beside: bool) -> Iterator[list[Run]]:
+    """Yield the runs that may go on at once, together if that is wanted."""
+    batch: list[Run] = []
+    for run in runs:
+        if batch and (run.alone or not beside):
+            yield batch
+            batch = []
+        batch.append(run)
+    if batch:
+        yield batch
+
+
+def take(
+    batch: list[Run],
+    chosen: str,
+    rest: list[str],
+    tools: Mapping[str, str],
+    folder: Path,
+    total: Total,
+    *,
+    apart: bool,
+) -> None:
+    """Let the runs of a batch go on at once, show one after the other, and add what each came to."""
+    others = ", ".join(run.title for run in batch[1:])
+    say(f"\n== {batch[0].title}" + (f" ({others} beside it, shown after it)" if others else ""))
+    children: list[Child] = []
+    with ended_with_us(children):
+        for place, run in enumerate(batch):
+            command = pytest(run, chosen, rest, colour=place > 0 and sys.stdout.isatty())
+            environment = clean_environment() | {**tools, **run.environment}
+            held = run.title if place else ""
+            children.append(Child(command, environment, folder / str(place), held=held, apart=apart))
+        for child in children:
+            child.show()
+            total.add(*child.result())
+
+
+def pytest(run: Run, chosen: str, rest: list[str], *, colour: bool) -> list[str]:
     markers = f"({chosen}) and ({run.markers})" if chosen else run.markers
-    command = [sys.executable, "-m", "pytest", "-m", markers, *rest]
-    child = subprocess.Popen(command, cwd=PROJECT, env=environment)
-    try:
-        status = child.wait()
-    except KeyboardInterrupt:  # the terminal told pytest too: let it end its servers and databases
-        child.wait()
-        raise
-    return status, json.loads(counts.read_text()) if counts.exists() else {}
+    return [sys.executable, "-m", "pytest", "-m", markers, *(["--color=yes"] if colour else []), *rest]
+
+
+def clean_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.removesuffix("_FILE") not in FOREIGN}
 
 
 def report(total: Total, missing: list[str]) -> int:
@@ -148,7 +181,7 @@ def report(total: Total, missing: list[str]) -> int:
 
 # --- what this machine has ------------------------------------------------------------------------------------------
 def environment_of_tools(missing: list[str]) -> dict[str, str]:
-    """Return CHROMIUM, TEST_REDIS_URL and the paths of nodes for the tests, as far as they are here; name the rest."""
+    """Return CHROMIUM and the paths of nodes for the tests, as far as they are here; name the rest."""
     found = {}
     if chromium := first_program("CHROMIUM", "chromium", "chromium-browser", "google-chrome"):
         found["CHROMIUM"] = chromium
@@ -163,12 +196,6 @@ def environment_of_tools(missing: list[str]) -> dict[str, str]:
             found[variable] = node
         else:
             missing.append(f"tests on {program}: it is not here; ./run tools fetches it")
-    url = os.environ.get("TEST_REDIS_URL") or LOCAL_REDIS
-    try:
-        redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3).ping()
-        found["TEST_REDIS_URL"] = url
-    except redis.RedisError as error:
-        missing.append(f"tests on Redis: none answers ({error}); start one, or name it: TEST_REDIS_URL=redis://...")
     return found
 
 

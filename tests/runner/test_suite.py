@@ -42,6 +42,30 @@ def test_what_is_missing_is_deselected(suite: ModuleType) -> None:
     assert [run.title for run in suite.planned("", {})] == ["SQLite", "access"]
 
 
+def test_databases_share_a_batch_and_the_whole_machine_is_for_the_rest(suite: ModuleType) -> None:
+    runs = list(suite.planned("postgres://x/y", {"CHROMIUM": "/c", "ANVIL": "/a"}))
+    assert list(suite.batches(runs, beside=True)) == [runs[:2], runs[2:]]
+    assert list(suite.batches(runs, beside=False)) == [[run] for run in runs]
+
+
+@pytest.mark.parametrize(
+    ("cores", "wanted", "rest", "beside"),
+    [
+        (1, "", [], False),
+        (2, "", [], True),
+        (8, "0", [], False),
+        (1, "1", [], True),
+        (2, "1", ["tests/flows", "--pdb"], False),
+    ],
+)
+def test_side_by_side_takes_two_cores_or_a_person_who_wants_it(
+    suite: ModuleType, monkeypatch: pytest.MonkeyPatch, cores: int, wanted: str, rest: list[str], beside: bool
+) -> None:
+    monkeypatch.setenv("GRIDLOT_SIDE_BY_SIDE", wanted)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    assert suite.side_by_side(rest) == beside
+
+
 def test_counts_are_summed(suite: ModuleType) -> None:
     total = suite.Total()
     total.add(0, {"passed": 3, "failed": 0, "skipped": 1})
