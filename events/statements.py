@@ -2,7 +2,8 @@
 
 Django words a statement anew at each call: most of what a short one costs. Here Django words it once per connection,
 with slots in place of the values, and after that only the values change. Rows, converters, locks and errors are
-Django's own. It is for statements of one shape: no value of a condition may be none, no list may change its length.
+Django's own. It is for statements of one shape: no value of a condition may be none. A list is worded for each length
+that it has, as long as it is short.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, models, tran
 from django.db.models.query import ModelIterable, ValuesListIterable, get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 
-ROWS_AT_ONCE = 8  # more are inserted by statements that are worded for them
+AT_ONCE = 8  # statements for more rows or values are worded each time
 
 
 class Slot(models.Expression):
@@ -71,15 +72,35 @@ def kept_query[**P, R](build: Callable[P, models.QuerySet[Any, R]]) -> Callable[
     """Decorate a function of keywords that returns a query set: calls return its rows as a list."""
 
     def ask(*_: P.args, **given: P.kwargs) -> list[R]:
-        words, connection = kept(ask, partial(words_of_query, build, tuple(given)))
-        with words.send(given, connection) as cursor:
+        shape = tuple((name, len(value) if isinstance(value, list) else None) for name, value in given.items())
+        if any(length is not None and not 0 < length <= AT_ONCE for _, length in shape):
+            return list(build(*_, **given))
+        words, connection = kept((ask, shape), partial(words_of_query, build, shape))
+        with words.send(flat(given), connection) as cursor:
             return words.read(cursor.fetchall())
 
     return ask
 
 
-def words_of_query(build: Callable[..., models.QuerySet[Any, Any]], names: Sequence[str], connection: Any) -> Words:
-    rows = build(**{name: Slot(name) for name in names})
+def flat(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values by the names of their slots: each of a list has its own."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if isinstance(value, list):
+            found |= {f"{name}.{place}": one for place, one in enumerate(value)}
+        else:
+            found[name] = value
+    return found
+
+
+def slots_of(name: str, length: int | None) -> Any:
+    return Slot(name) if length is None else [Slot(f"{name}.{place}") for place in range(length)]
+
+
+def words_of_query(
+    build: Callable[..., models.QuerySet[Any, Any]], shape: Sequence[tuple[str, int | None]], connection: Any
+) -> Words:
+    rows = build(**{name: slots_of(name, length) for name, length in shape})
     give_columns(rows.query)
     compiler = rows.query.get_compiler(connection=connection)
     sql, params = compiler.as_sql()
@@ -89,8 +110,7 @@ def words_of_query(build: Callable[..., models.QuerySet[Any, Any]], names: Seque
 def give_columns(query: Any) -> None:
     """Tell each slot of a condition which column it is compared with, also in sub-queries that are read with it."""
     for condition in query.where.leaves():
-        if isinstance(condition.rhs, Slot):
-            condition.rhs.column = condition.lhs.output_field
+        give_column(condition.rhs, condition.lhs.output_field)
     for inner in [getattr(read, "query", None) for read in query.annotations.values()]:
         if inner is not None:
             give_columns(inner)
@@ -150,7 +170,7 @@ def words_of_update(build: Callable[..., Any], names: Sequence[str], connection:
 
 
 def give_column(value: Any, field: Any) -> None:
-    """Tell each slot in what is written which column it is written to."""
+    """Tell each slot in an expression which column it is compared with or written to."""
     if isinstance(value, Slot):
         value.column = field
     for part in value.get_source_expressions() if isinstance(value, models.expressions.BaseExpression) else ():
@@ -185,7 +205,7 @@ def write_columns(row: models.Model, columns: Sequence[str]) -> None:
 
 def insert(*rows: models.Model) -> None:
     """Insert rows of one model by one statement, and give them their keys."""
-    if len(rows) > ROWS_AT_ONCE:
+    if len(rows) > AT_ONCE:
         type(rows[0])._base_manager.bulk_create(rows)
         return
     model, fields = type(rows[0]), fields_of(rows[0])

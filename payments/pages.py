@@ -4,15 +4,17 @@ import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 import segno
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
+from events.statements import kept_query
 from money.units import plain
 from orders.models import Order
 from orders.words import Word
@@ -297,7 +299,12 @@ def pages_of(purpose: Purpose, intents: list[PaymentIntent] | None = None) -> li
     if intents is None:
         intents = list(purpose.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
-    for transfer in ChainTransfer.objects.filter(intent__in=intents, dust=False).order_by("pk"):
+    for transfer in transfers_of(intents=[intent.pk for intent in intents]):
         transfers[transfer.intent_id].append(transfer)
     now = timezone.now()
     return [IntentPage(intent, method_by_code(intent.method), transfers[intent.pk], now) for intent in intents]
+
+
+@kept_query
+def transfers_of(*, intents: list[Any]) -> QuerySet[ChainTransfer]:
+    return ChainTransfer.objects.filter(intent__pk__in=intents, dust=False).order_by("pk")

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,6 +20,7 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import trigger_client_event
 
 from accounts.models import User
+from events.statements import kept_query
 from money.units import plain
 from orders.errors import Refused
 from orders.queries import own_order
@@ -160,12 +162,14 @@ def ticked(answer: HttpResponseBase, looked: Looked, now: datetime) -> HttpRespo
     return trigger_client_event(answer, "ticked", {"now": int(now.timestamp()), **asdict(looked)})
 
 
+@kept_query
+def intents_with(*, keys: list[Any]) -> QuerySet[PaymentIntent]:
+    rows = PaymentIntent.objects.select_related("order", "topup", "address")
+    return rows.filter(pk__in=keys).order_by("-created_at")
+
+
 def context_of(customer: User, intent_id: uuid.UUID, polled: Polled) -> dict[str, object]:
-    intents = list(
-        PaymentIntent.objects.select_related("order", "topup", "address")
-        .filter(pk__in=polled.intents)
-        .order_by("-created_at")
-    )
+    intents = intents_with(keys=list(polled.intents))
     for one in intents:
         one.order, one.topup = intents[0].order, intents[0].topup  # the same thing, not a copy for each
     purpose = intents[0].purpose

@@ -48,6 +48,11 @@ def holders(*, customer: int, lots: int) -> QuerySet[User]:
     return User.objects.filter(pk=customer).annotate(holds_so_many=Exists(holds))
 
 
+@kept_query
+def several(*, keys: list[uuid.UUID], quote: str) -> QuerySet[PaymentIntent]:
+    return PaymentIntent.objects.filter(pk__in=keys, quote=quote).order_by("created_at")
+
+
 @kept_update
 def spend(*, account: int, cents: int) -> tuple[QuerySet[Account], Mapping[str, Any]]:
     return Account.objects.filter(pk=account), {"balance_cents": F("balance_cents") - cents}
@@ -94,6 +99,18 @@ def test_a_query_reads_tuples_and_what_is_computed(intent: PaymentIntent) -> Non
     ):
         assert facts(key=intent.pk, since=since) == expected
     assert [holders(customer=intent.customer_id, lots=lots)[0].holds_so_many for lots in (1, 2)] == [True, False]  # type: ignore[attr-defined]  # what it reads
+
+
+def test_a_list_may_have_any_length(network: Network) -> None:
+    """None, one, some, more than are worded together, and one of them twice."""
+    customer, offer = make_customer(), make_offer(lots=100)
+    intents = [ask(save_order(customer, offer)) for _ in range(4)]
+    strangers = [uuid.uuid4() for _ in range(statements.AT_ONCE)]
+    for count in (0, 1, 3, 2, 4, 1):
+        keys = [intent.pk for intent in intents[:count]]
+        for wanted in (keys, keys + keys[:1], keys + strangers):
+            assert several(keys=wanted, quote="open") == intents[:count]
+        assert several(keys=keys, quote="expired") == []
 
 
 def test_a_row_is_locked_only_in_a_transaction(transactional_db: None) -> None:
@@ -166,7 +183,7 @@ def test_rows_are_inserted_as_django_inserts_them(intent: PaymentIntent) -> None
 
 
 def test_many_rows_are_inserted_too() -> None:
-    events = [Event(kind=f"test.{n}", thread="a", subject="b") for n in range(statements.ROWS_AT_ONCE + 1)]
+    events = [Event(kind=f"test.{n}", thread="a", subject="b") for n in range(statements.AT_ONCE + 1)]
     insert(*events)
     assert [event.kind for event in Event.objects.filter(thread="a").order_by("pk")] == [one.kind for one in events]
     assert len({event.pk for event in events}) == len(events)
