@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 
 from accounts.models import User
-from events.statements import change_row, insert, kept_query, kept_update
+from events.statements import change_row, insert_new, kept_query, kept_update
 
 from .models import Account, House, Movement
 
@@ -46,11 +45,8 @@ def account_of(customer: User) -> Account:
     found = accounts_of(customer=customer)
     if found:
         return found[0]
-    try:
-        with transaction.atomic():  # a row that was just inserted is locked
-            return Account.objects.create(customer=customer, balance_cents=0)
-    except IntegrityError:
-        return accounts_of(customer=customer)[0]
+    new = Account(customer=customer, balance_cents=0)  # a row that was just inserted is locked
+    return new if insert_new(new, unique="customer") else accounts_of(customer=customer)[0]
 
 
 @kept_query
@@ -169,14 +165,9 @@ def post(
         actor=actor,
         reason=reason,
     )
-    try:
-        with transaction.atomic():
-            insert(movement)
+    if insert_new(movement, unique="reference"):
         return movement, True
-    except IntegrityError:
-        first = Movement.objects.filter(reference=reference).first()
-        if first is None:
-            raise
+    first = Movement.objects.get(reference=reference)
     said = (first.debit_id, first.credit_id, first.amount_cents, first.kind)
     if said != (debit.pk, credit.pk, amount_cents, kind):
         raise ReferenceConflict(reference)

@@ -12,7 +12,8 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, models, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, IntegrityError, connections, models, transaction
+from django.db.models.constants import OnConflict
 from django.db.models.query import ModelIterable, ValuesListIterable, get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 
@@ -207,15 +208,41 @@ def insert(*rows: models.Model) -> None:
     """Insert rows of one model by one statement, and give them their keys."""
     if len(rows) > AT_ONCE:
         type(rows[0])._base_manager.bulk_create(rows)
-        return
+    else:
+        send_insert(rows)
+
+
+def insert_new(row: models.Model, *, unique: str) -> bool:
+    """Insert a row whose column `unique` makes it the only one; False, and nothing is inserted, if it is there already.
+    Whatever else is wrong with it is an error.
+
+    PostgreSQL is told to do nothing then, where an error would spoil the transaction. SQLite would pass over any fault
+    if it were told so; there a savepoint costs nothing.
+    """
+    if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+        return send_insert([row], OnConflict.IGNORE) == 1
+    try:
+        with transaction.atomic():
+            insert(row)
+    except IntegrityError:
+        if type(row)._base_manager.filter(**{unique: getattr(row, unique)}).exists():
+            return False
+        raise
+    return True
+
+
+def send_insert(rows: Sequence[models.Model], on_conflict: OnConflict | None = None) -> int:
+    """Return how many rows were inserted."""
     model, fields = type(rows[0]), fields_of(rows[0])
-    words, connection = kept((model, len(fields), len(rows)), partial(words_of_insert, model, fields, len(rows)))
+    key = (model, len(fields), len(rows), on_conflict)
+    words, connection = kept(key, partial(words_of_insert, model, fields, len(rows), on_conflict))
     values = {f"{n}.{field.attname}": field.pre_save(row, True) for n, row in enumerate(rows) for field in fields}
     with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), words.send(values, connection) as cursor:
         keys = cursor.fetchall()
-    for row, (given,) in zip(rows, keys, strict=True):
+    for row, (given,) in zip(rows, keys, strict=on_conflict is None):
         row.pk = given if row.pk is None else row.pk
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    return len(keys)
 
 
 def fields_of(row: models.Model) -> list[Any]:
@@ -223,8 +250,10 @@ def fields_of(row: models.Model) -> list[Any]:
     return [field for field in row._meta.concrete_fields if row.pk is not None or not field.primary_key]
 
 
-def words_of_insert(model: type[models.Model], fields: Sequence[Any], count: int, connection: Any) -> Words:
-    query = InsertQuery(model)
+def words_of_insert(
+    model: type[models.Model], fields: Sequence[Any], count: int, on_conflict: OnConflict | None, connection: Any
+) -> Words:
+    query = InsertQuery(model, on_conflict=on_conflict)
     slots: Any = [
         SimpleNamespace(**{field.attname: Slot(f"{n}.{field.attname}", field) for field in fields})
         for n in range(count)

@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 
 from cryptography.fernet import InvalidToken
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from events.actions import record
-from events.statements import insert
+from events.statements import insert_new
 from orders.actions import held, locked, release, return_sum
 from orders.errors import Refused
 from orders.models import Order
@@ -31,10 +31,7 @@ def ensure_rental(order_id: int) -> Rental | None:
         if order.state != Order.State.SETTLED or held(order) is None:
             return None
         rental = Rental(order=order)
-        try:
-            with transaction.atomic():
-                insert(rental)
-        except IntegrityError:
+        if not insert_new(rental, unique="order"):
             return Rental.objects.get(order=order)
         record("rental.queued", subject=rental, thread=order, actor=None)
         return rental

@@ -15,10 +15,10 @@ from django.utils import timezone
 from story import Network, ask, give, make_customer, make_offer, save_order
 
 from accounts.models import User
-from balance.models import Account
+from balance.models import Account, House, Movement
 from events import statements
 from events.models import Delivery, Event
-from events.statements import change_row, insert, kept_query, kept_update, write_columns
+from events.statements import change_row, insert, insert_new, kept_query, kept_update, write_columns
 from orders.models import Hold, Order
 from payments.models import PaymentIntent
 
@@ -76,6 +76,13 @@ def one_statement() -> Iterator[CaptureQueriesContext]:
     with CaptureQueriesContext(connection) as sent:
         yield sent
     assert len(sent) == 1
+
+
+def movement(account: Account, reference: str, cents: int = 5) -> Movement:
+    house = Account.objects.get(house=House.ORDERS)
+    return Movement(
+        debit=account, credit=house, amount_cents=cents, kind=Movement.Kind.CAPTURE, reference=reference, at=NOW
+    )
 
 
 def test_a_query_reads_what_django_reads(intent: PaymentIntent) -> None:
@@ -187,6 +194,20 @@ def test_many_rows_are_inserted_too() -> None:
     insert(*events)
     assert [event.kind for event in Event.objects.filter(thread="a").order_by("pk")] == [one.kind for one in events]
     assert len({event.pk for event in events}) == len(events)
+
+
+def test_a_row_that_is_there_already_is_told() -> None:
+    """It is not inserted a second time, and the transaction goes on."""
+    customer = make_customer()
+    give(customer, 1000)
+    account = Account.objects.get(customer=customer)
+    first, again, other = movement(account, "x"), movement(account, "x", cents=7), movement(account, "y")
+    assert [insert_new(row, unique="reference") for row in (first, again, other)] == [True, False, True]
+    assert [row.pk is None for row in (first, again, other)] == [False, True, False]
+    assert list(Movement.objects.filter(debit=account).order_by("pk")) == [first, other]
+    assert read_anew(first) == columns(first)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_new(movement(account, "z", cents=-1), unique="reference")  # wrong for another reason
 
 
 def test_an_error_spoils_the_transaction_as_django_has_it(transactional_db: None) -> None:
