@@ -28,7 +28,7 @@ from payments.models import (
 from payments.networks.base import Transfer
 from provisioning.models import Rental
 
-HANDLER, BATCH = "provisioning.handlers.start_rental", 100
+HANDLER, TELL, BATCH = "provisioning.handlers.start_rental", "config.telling.note", 100
 PLACE = ("status", "block_height", "block_hash", "block_time", "confirmations", "finalized", "seconded", "replaced_by")
 
 
@@ -242,12 +242,20 @@ def undone() -> QuerySet[Delivery]:
 
 @transaction.atomic
 def deliver(known: Delivery) -> None:
+    """Queue the rental, or tell operators that one was queued: none of them is told anything here."""
     delivery = undone().select_for_update(skip_locked=True, of=("self",), no_key=True).filter(pk=known.pk).first()
+    assert delivery is not None
+    if delivery.handler == HANDLER:
+        queue(known)
+    Delivery.objects.filter(pk=delivery.pk).update(done_at=timezone.now(), error="")
+
+
+def queue(known: Delivery) -> None:
     order_id = int(known.event.thread.removeprefix("order:"))
     order = Order.objects.select_for_update(of=("self",), no_key=True).get(pk=order_id)
     Hold.objects.select_for_update(of=("self",), no_key=True).filter(order=order, state="held").first()
-    assert delivery is not None
     with once():
         rental = Rental.objects.create(order=order)
-    event("rental.queued", f"rental:{rental.pk}", order.pk).save(force_insert=True)
-    Delivery.objects.filter(pk=delivery.pk).update(done_at=timezone.now(), error="")
+    queued = event("rental.queued", f"rental:{rental.pk}", order.pk)
+    queued.save(force_insert=True)
+    Delivery.objects.bulk_create([Delivery(event=queued, handler=TELL)])
