@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 
 from celery import Celery, current_app
@@ -39,8 +40,7 @@ class Caller:
         if self.thread is None:
             with self.lock:
                 if self.thread is None:
-                    self.thread = threading.Thread(target=self.send_all, name="nudge", daemon=True)
-                    self.thread.start()
+                    self.thread = started(self.send_all)
 
     def send_all(self) -> None:
         while True:
@@ -62,6 +62,18 @@ class Caller:
         with self.app.connection_for_write() as broker:
             broker.transport_options = {**broker.transport_options, **AT_ONCE}
             self.app.send_task(task, ignore_result=True, expires=5, connection=broker)
+
+
+def started(work: Callable[[], None]) -> threading.Thread | None:
+    """Start a thread; none if the system gives no more of them now, or the process ends: the next who asks tries
+    again."""
+    thread = threading.Thread(target=work, name="nudge", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        logger.warning("no thread could be started to wake a worker: %s", error)
+        return None
+    return thread
 
 
 caller = Caller()

@@ -28,6 +28,7 @@ class Slot(models.Expression):
     def __init__(self, name: str, column: Any = None) -> None:
         super().__init__()
         self.name, self.column = name, column
+        self.compared = False
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
         return "%s", (self,)
@@ -38,6 +39,8 @@ class Slot(models.Expression):
         value = given[self.name]
         if isinstance(value, models.Model):
             value = value.pk
+        if value is None and self.compared:  # the database would call it unequal to everything, and find nothing
+            raise ValueError(f"{self.name} is none, or a row that is not saved: nothing can be found by it")
         return self.column.get_db_prep_value(value, connection, prepared=False)
 
 
@@ -111,7 +114,7 @@ def words_of_query(
 def give_columns(query: Any) -> None:
     """Tell each slot of a condition which column it is compared with, also in sub-queries that are read with it."""
     for condition in query.where.leaves():
-        give_column(condition.rhs, condition.lhs.output_field)
+        give_column(condition.rhs, condition.lhs.output_field, compared=True)
     for inner in [getattr(read, "query", None) for read in query.annotations.values()]:
         if inner is not None:
             give_columns(inner)
@@ -170,12 +173,12 @@ def words_of_update(build: Callable[..., Any], names: Sequence[str], connection:
     return Words(*query.get_compiler(connection=connection).as_sql())
 
 
-def give_column(value: Any, field: Any) -> None:
+def give_column(value: Any, field: Any, *, compared: bool = False) -> None:
     """Tell each slot in an expression which column it is compared with or written to."""
     if isinstance(value, Slot):
-        value.column = field
+        value.column, value.compared = field, compared
     for part in value.get_source_expressions() if isinstance(value, models.expressions.BaseExpression) else ():
-        give_column(part, field)
+        give_column(part, field, compared=compared)
 
 
 def change_row(row: models.Model, values: Mapping[str, Any], **conditions: Any) -> int:

@@ -227,7 +227,7 @@ def tolerance(method: Method) -> tuple[int, int]:
 def credited_cents(intents: Iterable[PaymentIntent], *, willing: bool = False) -> int:
     """Return the cents that live allocations of these intents credited; `willing`: only those that may pay their order
     by themselves, which money too late for its promise does only if the customer asked for it."""
-    if not intents and isinstance(intents, Sequence):
+    if isinstance(intents, Sequence) and not intents:  # asked first, a query set would be read to tell
         return 0
     rows = Allocation.objects.filter(intent__in=intents, live=True).select_related("intent")
     return sum(row.usd_cents for row in rows if not willing or row.intent.pay_if_late or not row.market_amount)

@@ -3,7 +3,8 @@
 A page's part carries a validator of what it was made from (ETag) and sends it along when it looks again. It holds all
 that could make the answer another one: the facts (`polled`), the reader, and this installation's code, templates,
 translations and settings. So a validator is made *before* what it goes with is read: what changes in between makes the
-next look bring it once more, and is never missed.
+next look bring it once more. Missed would be only what is back as it was by that look; of all that is polled, nothing
+but a transfer's confirmations can go and come back without an event, and the next block moves them on.
 """
 
 import hashlib

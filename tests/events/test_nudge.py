@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -77,6 +78,22 @@ def test_a_broker_that_says_nothing_keeps_nobody_waiting() -> None:
         silent.accept()[0].close()
     assert caller.thread
     assert caller.thread.is_alive()
+
+
+def test_a_system_without_another_thread_fails_nobody(
+    messages: Any, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The asker goes on, and the next one starts the thread: also what was asked for before is sent then."""
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", refuse)
+        caller.ask("events.tasks.other")
+    assert caller.thread is None
+    caller.ask("events.tasks.relay")
+    assert wait_for(partial(has, messages, 2))
 
 
 def test_a_forked_process_has_a_thread_of_its_own(messages: Any) -> None:

@@ -189,6 +189,24 @@ def test_rows_are_inserted_as_django_inserts_them(intent: PaymentIntent) -> None
     assert not PaymentIntent.objects.filter(pk=twin.pk).exists()
 
 
+def test_nothing_is_found_by_none() -> None:
+    """It is a fault of ours, as an unsaved row is one that Django refuses; silent, it would look like "there is none".
+    To write none is another thing."""
+    order = save_order(make_customer(), make_offer())
+    for _ in range(2):
+        with pytest.raises(ValueError, match="none"):
+            own(customer=order.customer, order=Order())
+        with pytest.raises(ValueError, match="none"):
+            lock(order=None)  # type: ignore[arg-type]  # the fault
+        with pytest.raises(ValueError, match="none"):
+            several(keys=[uuid.uuid4(), None], quote="open")  # type: ignore[list-item]  # the fault
+        with pytest.raises(ValueError, match="none"), transaction.atomic():
+            change_row(order, {"settled_at": None}, state=None)
+        with pytest.raises(ValueError, match="none"), transaction.atomic():
+            change_row(Order(), {"settled_at": None})
+        assert change_row(order, {"settled_at": None}, state=order.state) == 1
+
+
 def test_many_rows_are_inserted_too() -> None:
     events = [Event(kind=f"test.{n}", thread="a", subject="b") for n in range(statements.AT_ONCE + 1)]
     insert(*events)

@@ -12,6 +12,7 @@ from story import give
 from payments.actions.intents import open_topup_intent
 from payments.actions.topups import make_topup
 from payments.models import PaymentIntent
+from payments.queries import credited_cents
 
 pytestmark = pytest.mark.django_db
 MOST = 13  # the page of an order shows money, machine and conversation
@@ -95,6 +96,16 @@ def test_pages_of_a_top_up_cost_the_same_for_one_and_for_three_instructions(shop
     pay_a_part()
     make_topup(shop.customer, 10_000, form_key=uuid.uuid4())
     assert all_pages(pay_a_part()) == one
+
+
+def test_what_was_credited_is_read_by_one_query(shop: Any, django_assert_num_queries: Any) -> None:
+    """Also for instructions that nobody has read, and by none where it is known that there are none."""
+    order = shop.order()
+    shop.ask(order)
+    with django_assert_num_queries(1):
+        credited_cents(order.intents.all())
+    with django_assert_num_queries(0):
+        credited_cents([])
 
 
 def test_a_pass_of_the_watcher_reads_the_same_for_one_and_for_three_waiting_instructions(shop: Any) -> None:
