@@ -51,6 +51,12 @@ def browser() -> "Iterator[Browser]":
 
 
 @pytest.fixture(scope="session")
+def redis_url() -> str:
+    """Return a Redis that tests may fill and empty. Without one the test is deselected."""
+    return os.environ["TEST_REDIS_URL"]
+
+
+@pytest.fixture(scope="session")
 def on_postgresql() -> None:
     """Deselect the test on any other database (see `pytest_collection_modifyitems`)."""
 
@@ -80,6 +86,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what asks by a fixture for something that this run does not have: it is not a skipped test."""
     absent = {
+        "redis_url": not os.environ.get("TEST_REDIS_URL"),
         "on_postgresql": connection.vendor != "postgresql",
         "on_sqlite": connection.vendor != "sqlite",
     }

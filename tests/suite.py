@@ -17,11 +17,13 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+import redis
 from psycopg import sql
 from side_by_side import Child, ended_with_us
 
 PROJECT = Path(__file__).resolve().parent.parent
 LOCAL_POSTGRESQL = "127.0.0.1:5432"
+LOCAL_REDIS = "redis://127.0.0.1:6379/15"  # not database 0: that may hold somebody's data
 ANVIL = "npm/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil"
 WHOLE_MACHINE = ("browser", "chains", "access")
 NOTHING_COLLECTED = 5
@@ -181,7 +183,7 @@ def report(total: Total, missing: list[str]) -> int:
 
 # --- what this machine has ------------------------------------------------------------------------------------------
 def environment_of_tools(missing: list[str]) -> dict[str, str]:
-    """Return CHROMIUM and the paths of nodes for the tests, as far as they are here; name the rest."""
+    """Return CHROMIUM, TEST_REDIS_URL and the paths of nodes for the tests, as far as they are here; name the rest."""
     found = {}
     if chromium := first_program("CHROMIUM", "chromium", "chromium-browser", "google-chrome"):
         found["CHROMIUM"] = chromium
@@ -196,6 +198,12 @@ def environment_of_tools(missing: list[str]) -> dict[str, str]:
             found[variable] = node
         else:
             missing.append(f"tests on {program}: it is not here; ./run tools fetches it")
+    url = os.environ.get("TEST_REDIS_URL") or LOCAL_REDIS
+    try:
+        redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3).ping()
+        found["TEST_REDIS_URL"] = url
+    except redis.RedisError as error:
+        missing.append(f"tests on Redis: none answers ({error}); start one, or name it: TEST_REDIS_URL=redis://...")
     return found
 
 

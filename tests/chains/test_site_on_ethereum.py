@@ -6,14 +6,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from django.conf import settings
+from visiting import answers, hidden, order, until
 
 pytestmark = pytest.mark.chains
 
@@ -48,36 +48,6 @@ def site(tmp_path: Path, anvil: Any, token: str, usdc: str, ethereum: Any) -> It
     finally:
         server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0
-
-
-def answers(client: httpx.Client) -> bool:
-    try:
-        return client.get("/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
-
-
-def until(true: Callable[[], object], why: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, why()
-        time.sleep(0.2)
-
-
-def hidden(page: httpx.Response) -> dict[str, str]:
-    """Return the hidden fields of a page's forms."""
-    return dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
-
-
-def order(client: httpx.Client) -> str:
-    """Register, save an order, and return the address of its page."""
-    choice = "offer=h100-sxm&term=3&lots=1&environment=pytorch"
-    person = {"first_name": "Ada", "last_name": "Lovelace", "email": "ada@example.com"}
-    password = {"password1": "a long sentence about lattices"}
-    client.post("/accounts/signup/", data=hidden(client.get("/accounts/signup/")) | person | password)
-    saved = client.post("/order/new/", data=hidden(client.get(f"/order/new/?{choice}")) | person)
-    assert "/orders/GL-" in str(saved.url), saved.text
-    return saved.url.path
 
 
 @pytest.mark.parametrize("method", ["eth", "usdt-ethereum"])
