@@ -102,8 +102,8 @@ def payments_in(logs: Iterable[Json], block: Block, pinned: Container[str], node
         if len(topics) != 3 or len(topics[2]) != 66 or len(data) != 66:
             if log["address"].lower() in pinned:
                 raise BadAnswer(f"{node} gave a transfer log of another shape in block {block.height}.")
-        elif number(data) and not log.get("removed"):
-            found.append(("0x" + topics[2][26:].lower(), log))  # `payee`, without a call for each
+        elif (int(data, 16) if data.startswith("0x") else number(data)) and not log.get("removed"):
+            found.append(("0x" + topics[2][26:].lower(), log))  # `number` and `payee`, without a call for each
     return found
 
 

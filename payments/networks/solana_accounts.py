@@ -60,17 +60,14 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One address in one pass: what was kept about it, what it holds now, the newest block, and the one of the last
-    pass, up to which it was accounted for."""
+    """One address in one pass: what was kept about it and its mark, what it holds now, the newest block, and the one of
+    the last pass, up to which it was accounted for."""
 
     kept: Held
+    mark: Mark
     now: Lamports
     head: Block
     last: Block
-
-    @property
-    def mark(self) -> Mark:
-        return Mark.read(self.kept.mark)
 
     def new_of(self, history: Sequence[Listed]) -> list[Listed]:
         """Return what of its history (newest first) is not accounted for, oldest first. Failed transactions pay nobody;

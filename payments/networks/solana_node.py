@@ -82,7 +82,7 @@ class SolanaNode:
         check_genesis(self.family.name, cursor, genesis)
         head = self.head()
         start = self._start(cursor, head)
-        looks, seen = self._look_at(held, head, start.tip or head, match)
+        kept, looks, seen = self._look_at(held, head, start.tip or head, match)
         _add_blocks(start, looks, head)
         waiting = [since for look in looks if look.held.mark and (since := Mark.read(look.held.mark).waits_since)]
         return Batch(
@@ -92,7 +92,7 @@ class SolanaNode:
             head=head.height,
             rewound_to=start.rewound_to,
             more=any(look.more for look in looks),
-            held=tuple(look.held for look in looks),
+            held=(*kept, *(look.held for look in looks)),
         )
 
     def confirm(self, keys: Sequence[Key]) -> list[Confirmation | Replaced | None]:
@@ -159,23 +159,20 @@ class SolanaNode:
     # --- looking at addresses -------------------------------------------------------------------------------------
     def _look_at(
         self, held: Sequence[Held], head: Block, last: Block, match: Match
-    ) -> tuple[list[Look], list[Transfer]]:
-        """Look at each address; those that changed are asked about first, which is a sign of life, too. `last` is the
-        head of the last pass."""
+    ) -> tuple[list[Held], list[Look], list[Transfer]]:
+        """Look at each address: those that hold what they held, what came of the others, and payments that are not
+        final yet. Those that changed are asked about first, which is a sign of life, too. `last` is the head of the
+        last pass."""
         balances = self._balances([one.address for one in held], head)
-        looks: dict[str, Look | None] = {}
-        changed = []
+        kept, changed = [], []
         for one in held:
-            now, look = balances[one.address], None
+            now = balances[one.address]
             if is_unchanged(one, now):
-                look = Look(one if one.balance is not None else replace(one, balance=now.amount))
+                kept.append(one if one.balance is not None else replace(one, balance=now.amount))
             elif match([one.address]):
-                changed.append(Account(one, now, head, last))
-            looks[one.address] = look
-        for some in batched(changed, TOGETHER):
-            looks |= {look.held.address: look for look in self._account_for(some)}
-        done = [look for look in looks.values() if look]
-        return done, self._seen([look.held for look in done[:SEEN]], balances)
+                changed.append(Account(one, Mark.read(one.mark), now, head, last))
+        looks = [look for some in batched(changed, TOGETHER) for look in self._account_for(some)]
+        return kept, looks, self._seen([*(look.held for look in looks), *kept][:SEEN], balances)
 
     def _account_for(self, accounts: Sequence[Account]) -> list[Look]:
         """Read what is new in the histories of addresses that changed, all in the same calls, and account for it."""
@@ -194,8 +191,8 @@ class SolanaNode:
             return []
         with self._reading("balances"):
             answer = self._ask(ask.balances([one.address for one in held], ask.CONFIRMED))
-            now = solana_read.balances(answer, len(held))
-        grown = [one for one, seen in zip(held, now, strict=True) if seen.amount > final[one.address].amount]
+            _, now = solana_read.amounts(answer, len(held))
+        grown = [one for one, seen in zip(held, now, strict=True) if seen > final[one.address].amount]
         transfers = []
         for one in grown:
             (lines,) = self._histories([(one.address, Mark.read(one.mark).signature)], ask.CONFIRMED)

@@ -104,14 +104,20 @@ def block(slot: int, raw: Json | None) -> Block | None:
     return Block(slot, text_of(raw["blockhash"], 32), time)
 
 
-def balances(raw: Json, expected: int) -> list[Lamports]:
-    """Return what each account of a `getMultipleAccounts` holds; those that do not exist hold nothing."""
+def amounts(raw: Json, expected: int) -> tuple[int, list[int]]:
+    """Return the slot of a `getMultipleAccounts`, and what each account holds; those that do not exist hold nothing."""
     slot, values = number(raw["context"]["slot"]), items(raw["value"])
     if len(values) != expected:
         raise ValueError(f"{len(values)} accounts instead of {expected}")
     held = [0 if one is None else one["lamports"] for one in values]
     if set(map(type, held)) - {int} or (held and not 0 <= min(held) <= max(held) < 1 << 64):
         raise ValueError("a balance is no number")
+    return slot, held
+
+
+def balances(raw: Json, expected: int) -> list[Lamports]:
+    """Return what each account of a `getMultipleAccounts` holds, with the slot of which that was said."""
+    slot, held = amounts(raw, expected)
     return list(map(Lamports._make, zip(repeat(slot), held, strict=False)))
 
 
