@@ -37,7 +37,8 @@ def ours(shop: Shop, intents: Sequence[PaymentIntent]) -> None:
     shop.node.mine()
     shop.node.mine()
     shop.watch()
-    drain()
+    while drain() == 1_000:  # a worker's task makes so many deliveries at most, and is called again
+        pass
 
 
 def floor(shop: Shop, intents: Sequence[PaymentIntent]) -> None:
