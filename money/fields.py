@@ -64,6 +64,7 @@ class BaseUnitsField(models.Field[int, int]):
         return str(value).zfill(DIGITS)
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        # A slot (`events/statements.py`) is an expression to Django, and a plain value once it is filled.
         if hasattr(value, "resolve_expression") and not getattr(value, "plain_value", False):
             raise FieldError(f"{self.name}: base units are never written by an expression: compute in Python.")
         return super().get_db_prep_save(value, connection)

@@ -42,11 +42,11 @@ OF_INTENT = f"""{COLUMNS}
         (SELECT {{height}} FROM payments_networkcursor c WHERE c.network = asked.network)
     FROM payments_paymentintent asked
     JOIN payments_paymentintent i ON i.order_id = asked.order_id OR i.topup_id = asked.topup_id{TRANSFERS}
-    WHERE asked.id = %(intent)s AND asked.customer_id = %(customer)s ORDER BY i.id, t.id"""  # noqa: S608  constants
+    WHERE asked.id = %(intent)s AND asked.customer_id = %(customer)s ORDER BY i.id, t.id"""  # noqa: S608  # put together from constants
 OF_TOPUP = f"""{COLUMNS}
         u.state, (SELECT count(*) FROM events_event e WHERE e.thread = 'topup:' || u.id), NULL, NULL
     FROM payments_topup u LEFT JOIN payments_paymentintent i ON i.topup_id = u.id{TRANSFERS}
-    WHERE u.symbols = %(symbols)s AND u.customer_id = %(customer)s ORDER BY i.id, t.id"""  # noqa: S608
+    WHERE u.symbols = %(symbols)s AND u.customer_id = %(customer)s ORDER BY i.id, t.id"""  # noqa: S608  # put together from constants
 HEIGHT = {  # of the last block that was read (`NetworkCursor.height`)
     "postgresql": "c.recent -> -1 ->> 0",
     "sqlite": "json_extract(c.recent, '$[#-1][0]')",

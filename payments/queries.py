@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db.models import Exists, F, Q, QuerySet
@@ -49,8 +49,7 @@ NEAR = timedelta(minutes=5)  # so far from a block's time a price still counts a
 def price(symbol: str, now: datetime) -> quotes.Price | None:
     """Return the current price of an asset, or none if too few sources are live and agree."""
     guard = rate_guard(symbol)
-    rows = samples_of(symbol=symbol, since=now - guard.max_age, until=now + guard.max_age)
-    return quotes.median([quotes.Sample(*row) for row in rows], guard, now=now)
+    return quotes.median(samples(symbol, now - guard.max_age, now + guard.max_age), guard, now=now)
 
 
 @kept_query
@@ -155,7 +154,7 @@ def cursor_for(method: Method) -> tuple[NetworkCursor | None, Pause | None]:
     """Return how far the network of a method was read, and the method's pause if an operator has paused it."""
     subject = f"{METHOD}{method.code}"
     cursor = next(iter(cursors_of(network=method.family.network, subject=subject)), None)
-    return cursor, paused(subject) if cursor is None or getattr(cursor, "stops", True) else None
+    return cursor, paused(subject) if cursor is None or cast(Any, cursor).stops else None
 
 
 @kept_query

@@ -129,7 +129,7 @@ def own_intent(customer: User, intent_id: uuid.UUID) -> PaymentIntent:
 def intent(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponse:
     """Show the instructions, how far the payment is, and all earlier instructions for the same."""
     customer = cast(User, request.user)
-    polled = found(intent_polled(customer, intent_id, timezone.now()))
+    polled = or_404(intent_polled(customer, intent_id, timezone.now()))
     context = context_of(customer, intent_id, polled) | {"asked_with": asked_with(validator_of(request, polled))}
     return render(request, "payments/intent.html", context)
 
@@ -140,7 +140,7 @@ def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponseBase:
     """Return the part of the instructions that changes by itself, and of the others what the open page lacks; only that
     nothing has changed, while the page shows what is true."""
     customer, now = cast(User, request.user), timezone.now()
-    polled = found(intent_polled(customer, intent_id, now))
+    polled = or_404(intent_polled(customer, intent_id, now))
     validator = validator_of(request, polled)
     if same := unchanged(request, validator):
         return ticked(same, polled.looked, now)
@@ -149,7 +149,7 @@ def status(request: HttpRequest, intent_id: uuid.UUID) -> HttpResponseBase:
     return with_validator(render(request, "payments/_status.html", context | {"changed": changed}), validator)
 
 
-def found(polled: Polled | None) -> Polled:
+def or_404(polled: Polled | None) -> Polled:
     """Return what was read; 404 for instructions that the customer does not have."""
     if polled is None:
         raise Http404("no such payment instructions")
@@ -163,13 +163,13 @@ def ticked(answer: HttpResponseBase, looked: Looked, now: datetime) -> HttpRespo
 
 
 @kept_query
-def intents_with(*, keys: list[Any]) -> QuerySet[PaymentIntent]:
+def shown_intents(*, keys: list[Any]) -> QuerySet[PaymentIntent]:
     rows = PaymentIntent.objects.select_related("order", "topup", "address")
     return rows.filter(pk__in=keys).order_by("-created_at")
 
 
 def context_of(customer: User, intent_id: uuid.UUID, polled: Polled) -> dict[str, object]:
-    intents = intents_with(keys=list(polled.intents))
+    intents = shown_intents(keys=list(polled.intents))
     for one in intents:
         one.order, one.topup = intents[0].order, intents[0].topup  # the same thing, not a copy for each
     purpose = intents[0].purpose

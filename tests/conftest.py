@@ -116,7 +116,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         newborn.remember()
 
 
-TransactionTestCase._fixture_teardown = lambda _test: newborn.put_back()  # type: ignore[attr-defined]
+TransactionTestCase._fixture_teardown = lambda _test: newborn.put_back()  # type: ignore[attr-defined]  # no part of its stubs
 
 
 @pytest.fixture

@@ -75,9 +75,9 @@ def received(intent: PaymentIntent, arrived: Iterable[ChainTransfer]) -> list[Ch
 def first_seen_at(order: Order, intents: Sequence[PaymentIntent] | None = None) -> datetime | None:
     """Return when the oldest transfer for this order that is not credited yet, and is to be, was first seen; `intents`
     as `earlier` above."""
-    of_order = {"intent__order": order} if intents is None else {"intent__in": intents}
     if intents is not None and not intents:
         return None
+    of_order = {"intent__order": order} if intents is None else {"intent__in": intents}
     rows = ChainTransfer.objects.filter(credited=False, **of_order)
     rows = rows.exclude(verdict=ChainTransfer.Verdict.KEEP)
     oldest = rows.known().that_count().order_by("first_seen_at").first()

@@ -320,14 +320,14 @@ def locked_again(read: PaymentIntent) -> PaymentIntent:
     order = locked(read.order_id) if read.order_id else None
     topups = TopUp.objects.select_for_update(of=("self",), no_key=True)
     topup = topups.get(pk=read.topup_id) if read.topup_id else None
-    (intent,) = intents_with(key=read.pk)
+    (intent,) = intents_locked(key=read.pk)
     intent.order, intent.topup, intent.address, intent.customer = order, topup, read.address, read.customer
     intent.purpose.customer = read.customer
     return intent
 
 
 @kept_query
-def intents_with(*, key: uuid.UUID) -> QuerySet[PaymentIntent]:
+def intents_locked(*, key: uuid.UUID) -> QuerySet[PaymentIntent]:
     return PaymentIntent.objects.select_for_update(of=("self",), no_key=True).filter(pk=key)
 
 

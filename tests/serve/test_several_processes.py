@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -65,10 +65,8 @@ class Deployment:
 
 def end(process: "subprocess.Popen[bytes]", how: signal.Signals) -> None:
     """Send a signal to a process and its children."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, how)
-    except ProcessLookupError:
-        pass
     if how == signal.SIGKILL:
         process.wait(10)
 
@@ -101,9 +99,8 @@ def deployment(tmp_path: Path, database: str, redis_url: str) -> Iterator[Deploy
 def test_an_order_is_paid_though_workers_die_and_redis_forgets(deployment: Deployment) -> None:
     web = [sys.executable, "manage.py", "serve", "--demo", "--workers", "2", "--bind", f"127.0.0.1:{deployment.port}"]
     deployment.start("web", web)
-    with ExitStack() as stack:
-        client = httpx.Client(base_url=f"http://127.0.0.1:{deployment.port}", follow_redirects=True, timeout=20)
-        site = stack.enter_context(client)
+    base = f"http://127.0.0.1:{deployment.port}"
+    with httpx.Client(base_url=base, follow_redirects=True, timeout=20) as site:
         until(lambda: answers(site), deployment.said)
         beat, worker = deployment.start("beat", BEAT), deployment.start("worker", WORKER)
         path = order(site)

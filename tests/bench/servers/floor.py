@@ -48,11 +48,12 @@ settings.configure(
 )
 django.setup()
 
+# Nothing of Django loads before it is configured.
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 from django.contrib.sessions.models import Session  # noqa: E402
-from django.core.wsgi import get_wsgi_application  # noqa: E402  # nothing of Django loads before it is configured
+from django.core.wsgi import get_wsgi_application  # noqa: E402
 from django.db import connection, models, transaction  # noqa: E402
 from django.http import HttpRequest, HttpResponse, JsonResponse  # noqa: E402
 from django.urls import path  # noqa: E402
