@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from accounts.models import User
-from events.statements import change_row, insert_new, kept_query, kept_update
+from events.statements import change_row, insert_new, kept_row, kept_update
 
 from .models import Account, House, Movement
 
@@ -42,15 +42,16 @@ def account_of_house(house: House) -> Account:
 
 def account_of(customer: User) -> Account:
     """Return the customer's account, locked; make it on first use."""
-    found = accounts_of(customer=customer)
-    if found:
-        return found[0]
-    new = Account(customer=customer, balance_cents=0)  # a row that was just inserted is locked
-    return new if insert_new(new, unique="customer") else accounts_of(customer=customer)[0]
+    account = known_account(customer)
+    if account is None:
+        account = Account(customer=customer, balance_cents=0)
+        if not insert_new(account, unique="customer"):  # a row that was just inserted is locked
+            return account_of(customer)
+    return account
 
 
-@kept_query
-def accounts_of(*, customer: User) -> QuerySet[Account]:
+@kept_row
+def known_account(customer: User) -> QuerySet[Account]:
     return Account.objects.select_for_update(of=("self",), no_key=True).filter(customer=customer)
 
 
@@ -114,13 +115,13 @@ def debit(
         reason=reason,
     )
     if new:
-        take(account=account.pk, cents=amount_cents)
+        take(account.pk, amount_cents)
         account.balance_cents = (account.balance_cents or 0) - amount_cents
     return movement
 
 
 @kept_update
-def take(*, account: int, cents: int) -> tuple[QuerySet[Account], Mapping[str, Any]]:
+def take(account: int, cents: int) -> tuple[QuerySet[Account], Mapping[str, Any]]:
     return Account.objects.filter(pk=account), {"balance_cents": F("balance_cents") - cents}
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from .models import Delivery
-from .statements import change_row, kept_query
+from .statements import change_row, kept_row
 
 log = logging.getLogger(__name__)
 BATCH = 100  # deliveries that are read at once; each is claimed by itself
@@ -57,14 +57,14 @@ def claim(now: datetime) -> Delivery | None:
 def claim_again(known: Delivery, now: datetime) -> Delivery | None:
     """Lock a delivery that was read without a lock, if it is still due. An event never changes, so it is not read
     again."""
-    found = next(iter(still_due(key=known.pk, now=now)), None)
+    found = still_due(known.pk, now)
     if found:
         found.event = known.event
     return found
 
 
-@kept_query
-def still_due(*, key: int, now: datetime) -> QuerySet[Delivery]:
+@kept_row
+def still_due(key: int, now: datetime) -> QuerySet[Delivery]:
     return due(now).select_for_update(skip_locked=True, of=("self",), no_key=True).filter(pk=key)
 
 

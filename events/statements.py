@@ -8,7 +8,8 @@ that it has, as long as it is short.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -73,17 +74,31 @@ def kept(key: Any, word: Callable[[Any], Words]) -> tuple[Words, Any]:
 
 
 def kept_query[**P, R](build: Callable[P, models.QuerySet[Any, R]]) -> Callable[P, list[R]]:
-    """Decorate a function of keywords that returns a query set: calls return its rows as a list."""
+    """Decorate a function that returns a query set: calls return its rows as a list."""
+    names = tuple(signature(build).parameters)
 
-    def ask(*_: P.args, **given: P.kwargs) -> list[R]:
+    @wraps(build)
+    def ask(*some: P.args, **others: P.kwargs) -> list[R]:
+        given = dict(zip(names, some, strict=False)) | others
         shape = tuple((name, len(value) if isinstance(value, list) else None) for name, value in given.items())
         if any(length is not None and not 0 < length <= AT_ONCE for _, length in shape):
-            return list(build(*_, **given))
+            return list(build(*some, **others))
         words, connection = kept((ask, shape), partial(words_of_query, build, shape))
         with words.send(flat(given), connection) as cursor:
             return words.read(cursor.fetchall())
 
     return ask
+
+
+def kept_row[**P, R](build: Callable[P, models.QuerySet[Any, R]]) -> Callable[P, R | None]:
+    """Decorate a function that returns a query set: calls return its first row, or none."""
+    ask = kept_query(build)
+
+    @wraps(build)
+    def first(*some: P.args, **others: P.kwargs) -> R | None:
+        return next(iter(ask(*some, **others)), None)
+
+    return first
 
 
 def flat(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,10 +163,13 @@ def reader(compiler: Any, kind: type) -> Callable[[Sequence[Any]], list[Any]]:
 
 
 def kept_update[**P](build: Callable[P, tuple[models.QuerySet[Any], Mapping[str, Any]]]) -> Callable[P, int]:
-    """Decorate a function of keywords that returns a query set and the columns to set in it: calls return how many
-    rows were changed."""
+    """Decorate a function that returns a query set and the columns to set in it: calls return how many rows were
+    changed."""
+    names = tuple(signature(build).parameters)
 
-    def change(*_: P.args, **given: P.kwargs) -> int:
+    @wraps(build)
+    def change(*some: P.args, **others: P.kwargs) -> int:
+        given = dict(zip(names, some, strict=False)) | others
         words, connection = kept(change, partial(words_of_update, build, tuple(given)))
         return changed(words, given, connection)
 

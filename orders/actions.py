@@ -18,7 +18,7 @@ from catalog.actions import give_back_lots, take_lots
 from catalog.models import Offer, Pause, Price
 from catalog.pausing import OFFER, paused, take_turns
 from events.actions import record
-from events.statements import kept_query, kept_update, write_columns
+from events.statements import kept_row, kept_update, write_columns
 
 from .choice import Choice, Contact
 from .errors import (
@@ -146,13 +146,9 @@ def hold_lots(order: Order, *, until: datetime | None, new: bool = False) -> Hol
     return Hold.objects.create(order=order, offer_id=order.offer_id, lots=order.lots, until=until)
 
 
-def held(order: Order) -> Hold | None:
+@kept_row
+def held(order: Order) -> QuerySet[Hold]:
     """Return the order's live hold, locked."""
-    return next(iter(live_holds(order=order)), None)
-
-
-@kept_query
-def live_holds(*, order: Order) -> QuerySet[Hold]:
     return Hold.objects.select_for_update(of=("self",), no_key=True).filter(order=order, state=Hold.State.HELD)
 
 
@@ -168,35 +164,30 @@ def release(hold: Hold) -> bool:
 
 def locked(order_id: int) -> Order:
     """Return the order, locked and read anew."""
-    found = orders_with(order_id=order_id)
-    if not found:
+    order = order_with(order_id)
+    if order is None:
         raise Order.DoesNotExist(f"no order {order_id}")
-    return found[0]
+    return order
 
 
-@kept_query
-def orders_with(*, order_id: int) -> QuerySet[Order]:
+@kept_row
+def order_with(order_id: int) -> QuerySet[Order]:
     return Order.objects.select_for_update(of=("self",), no_key=True).filter(pk=order_id)
 
 
 def locked_own(customer: User, number: str) -> Order:
     """Return the customer's order with this number, locked; 404 as `own_order`."""
-    found = own_orders_with(customer=customer, symbols=symbols_of(number))
-    return found_own(customer, found[0] if found else None)
+    return found_own(customer, own_order_with(customer, symbols_of(number)))
 
 
-@kept_query
-def own_orders_with(*, customer: User, symbols: str) -> QuerySet[Order]:
+@kept_row
+def own_order_with(customer: User, symbols: str) -> QuerySet[Order]:
     return Order.objects.select_for_update(of=("self",), no_key=True).filter(customer=customer, symbols=symbols)
 
 
-def keep_hold(order: Order, *, until: datetime) -> None:
-    """Set when the hold of an open order ends (told by payments, which knows promises and transfers)."""
-    set_end(order=order, until=until)
-
-
 @kept_update
-def set_end(*, order: Order, until: datetime) -> tuple[QuerySet[Hold], Mapping[str, Any]]:
+def keep_hold(order: Order, *, until: datetime) -> tuple[QuerySet[Hold], Mapping[str, Any]]:
+    """Set when the hold of an open order ends (told by payments, which knows promises and transfers)."""
     return Hold.objects.filter(order=order, state=Hold.State.HELD, until__isnull=False), {"until": until}
 
 
@@ -307,16 +298,12 @@ def decide_help(order_id: int, *, reason: str, actor: User) -> bool:
 def keep_lots(order: Order) -> bool:
     """Keep the lots of a locked order for good, as `secure_lots`, in one statement where they are held: the caller pays
     the order in this transaction, or rolls it back."""
-    return keep_for_good(order) or hold_lots(order, until=None) is not None
-
-
-def keep_for_good(order: Order) -> bool:
-    """Take the end away from the hold of a locked order; False if it has none."""
-    return take_end_away(order=order) == 1
+    return keep_for_good(order) == 1 or hold_lots(order, until=None) is not None
 
 
 @kept_update
-def take_end_away(*, order: Order) -> tuple[QuerySet[Hold], Mapping[str, Any]]:
+def keep_for_good(order: Order) -> tuple[QuerySet[Hold], Mapping[str, Any]]:
+    """Take the end away from the hold of a locked order, if it has one."""
     return Hold.objects.filter(order=order, state=Hold.State.HELD), {"until": None}
 
 

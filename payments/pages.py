@@ -299,12 +299,12 @@ def pages_of(purpose: Purpose, intents: list[PaymentIntent] | None = None) -> li
     if intents is None:
         intents = list(purpose.intents.select_related("address").order_by("-created_at"))
     transfers: dict[object, list[ChainTransfer]] = {intent.pk: [] for intent in intents}
-    for transfer in transfers_of(intents=[intent.pk for intent in intents]):
+    for transfer in transfers_of([intent.pk for intent in intents]):
         transfers[transfer.intent_id].append(transfer)
     now = timezone.now()
     return [IntentPage(intent, method_by_code(intent.method), transfers[intent.pk], now) for intent in intents]
 
 
 @kept_query
-def transfers_of(*, intents: list[Any]) -> QuerySet[ChainTransfer]:
+def transfers_of(intents: list[Any]) -> QuerySet[ChainTransfer]:
     return ChainTransfer.objects.filter(intent__pk__in=intents, dust=False).order_by("pk")

@@ -15,7 +15,8 @@ from .actions.crediting import Credited, again_or, price
 from .actions.paying import would_cover
 from .actions.settling import Case, case_of, fact_of
 from .models import ChainTransfer, Purpose
-from .queries import can_be_valued, price_near, rest_cents
+from .prices import price_near
+from .queries import can_be_valued, rest_cents
 from .quotes import BELIEVED_CENTS, cents_for
 from .registry import method as method_by_code
 from .standing import shares

@@ -163,13 +163,13 @@ def ticked(answer: HttpResponseBase, looked: Looked, now: datetime) -> HttpRespo
 
 
 @kept_query
-def shown_intents(*, keys: list[Any]) -> QuerySet[PaymentIntent]:
+def shown_intents(keys: list[Any]) -> QuerySet[PaymentIntent]:
     rows = PaymentIntent.objects.select_related("order", "topup", "address")
     return rows.filter(pk__in=keys).order_by("-created_at")
 
 
 def context_of(customer: User, intent_id: uuid.UUID, polled: Polled) -> dict[str, object]:
-    intents = shown_intents(keys=list(polled.intents))
+    intents = shown_intents(list(polled.intents))
     for one in intents:
         one.order, one.topup = intents[0].order, intents[0].topup  # the same thing, not a copy for each
     purpose = intents[0].purpose

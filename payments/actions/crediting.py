@@ -11,11 +11,11 @@ from django.utils.translation import gettext_noop
 from balance.actions import credit
 from balance.models import Account, House, Movement
 from events.actions import record
-from events.statements import insert, kept_query, write_columns
+from events.statements import insert, kept_row, write_columns
 
 from .. import quotes
 from ..models import Allocation, ChainTransfer, PaymentIntent, ReviewItem
-from ..queries import price_near
+from ..prices import price_near
 from ..registry import Method, methods
 from ..standing import Share
 from .reviews import open_review
@@ -52,18 +52,17 @@ def priced(
 def again_or(transfer: ChainTransfer, fresh: Credited | None) -> Credited | None:
     """Return what an earlier episode credited, if the transfer is the same, else what is credited for the first time or
     anew; none if neither is known."""
-    before = last_allocation(transfer=transfer)
-    if not before:
+    last = last_allocation(transfer)
+    if last is None:
         return fresh
-    (last,) = before
     if last.locked_amount + last.market_amount != transfer.amount:
         return replace(fresh, episode=last.episode + 1) if fresh else None
     amounts = last.locked_amount, last.market_amount, last.market_rate_e8
     return Credited(transfer, *amounts, last.usd_cents, last.episode + 1)
 
 
-@kept_query
-def last_allocation(*, transfer: ChainTransfer) -> QuerySet[Allocation]:
+@kept_row
+def last_allocation(transfer: ChainTransfer) -> QuerySet[Allocation]:
     return Allocation.objects.filter(transfer=transfer).order_by("-episode")[:1]
 
 

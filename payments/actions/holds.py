@@ -34,7 +34,7 @@ def renew_hold(
         grace=timedelta(hours=settings.HOLD_GRACE_HOURS),
         renewal=timedelta(hours=settings.HOLD_RENEWAL_HOURS),
     )
-    promises = [] if live is not None else promises_for(order=order)
+    promises = [] if live is not None else promises_for(order)
     live = [intent for intent in promises if intent.ended_at is None] if live is None else live
     only = promises[0] if len(promises) == 1 else None
     seen_at = first_seen_at(order, earlier) if only is None or arrived is None else first_seen(only, arrived)
@@ -57,7 +57,7 @@ def renew_hold(
 
 
 @kept_query
-def promises_for(*, order: Order) -> QuerySet[PaymentIntent]:
+def promises_for(order: Order) -> QuerySet[PaymentIntent]:
     return PaymentIntent.objects.filter(order=order)
 
 

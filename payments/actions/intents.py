@@ -16,7 +16,7 @@ from accounts.models import User
 from balance.actions import Overdrawn
 from catalog.pausing import take_turns
 from events.actions import record
-from events.statements import insert, kept_query
+from events.statements import insert, kept_query, kept_row
 from money.usd import localised
 from orders.actions import capture, hold_again, keep_lots, locked, locked_own
 from orders.errors import Refused
@@ -161,18 +161,18 @@ def known_intents(
 ) -> tuple[PaymentIntent | None, list[PaymentIntent], list[PaymentIntent]]:
     """Return the promise that this form made already, those that have not really ended, and all there are; locked,
     oldest first."""
-    found = intents_of_order(order=purpose) if isinstance(purpose, Order) else intents_of_topup(topup=purpose)
+    found = intents_of_order(purpose) if isinstance(purpose, Order) else intents_of_topup(purpose)
     made = next((intent for intent in found if intent.form_key == form_key), None)
     return made, [intent for intent in found if intent.ended_at is None], found
 
 
 @kept_query
-def intents_of_order(*, order: Order) -> QuerySet[PaymentIntent]:
+def intents_of_order(order: Order) -> QuerySet[PaymentIntent]:
     return in_their_order().filter(order=order)
 
 
 @kept_query
-def intents_of_topup(*, topup: TopUp) -> QuerySet[PaymentIntent]:
+def intents_of_topup(topup: TopUp) -> QuerySet[PaymentIntent]:
     return in_their_order().filter(topup=topup)
 
 
@@ -192,19 +192,19 @@ def refuse_too_many_made(customer: User, now: datetime) -> None:
     The customer is locked first, who comes after holds: else it would not be seen what other orders ask for at the
     same moment.
     """
-    lock_customer(customer=customer.pk)
-    made = made_by(customer=customer, since=now - timedelta(hours=1))
-    if made and made[0][0] > settings.INTENTS_PER_HOUR:
+    lock_customer(customer.pk)
+    made = made_by(customer, now - timedelta(hours=1))
+    if made and made[0] > settings.INTENTS_PER_HOUR:
         raise errors.TooManyMade
 
 
 @kept_query
-def lock_customer(*, customer: int) -> QuerySet[User, tuple[int]]:
+def lock_customer(customer: int) -> QuerySet[User, tuple[int]]:
     return User.objects.select_for_update(no_key=True).filter(pk=customer).values_list("pk")
 
 
-@kept_query
-def made_by(*, customer: User, since: datetime) -> QuerySet[PaymentIntent, tuple[int]]:
+@kept_row
+def made_by(customer: User, since: datetime) -> QuerySet[PaymentIntent, tuple[int]]:
     """Count the promises that a customer was made since then: no row if there are none."""
     rows = PaymentIntent.objects.filter(customer=customer, created_at__gt=since).order_by()
     return rows.values("customer").annotate(made=Count("pk")).values_list("made")
@@ -320,14 +320,14 @@ def locked_again(read: PaymentIntent) -> PaymentIntent:
     order = locked(read.order_id) if read.order_id else None
     topups = TopUp.objects.select_for_update(of=("self",), no_key=True)
     topup = topups.get(pk=read.topup_id) if read.topup_id else None
-    (intent,) = intents_locked(key=read.pk)
+    (intent,) = intents_locked(read.pk)
     intent.order, intent.topup, intent.address, intent.customer = order, topup, read.address, read.customer
     intent.purpose.customer = read.customer
     return intent
 
 
 @kept_query
-def intents_locked(*, key: uuid.UUID) -> QuerySet[PaymentIntent]:
+def intents_locked(key: uuid.UUID) -> QuerySet[PaymentIntent]:
     return PaymentIntent.objects.select_for_update(of=("self",), no_key=True).filter(pk=key)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ..models import LastRate, RateSample, RateSourceHealth
-from ..queries import may_quote, price
+from ..prices import may_quote, price
 from ..rates import Quotation, Unpriced
 from ..registry import methods
 

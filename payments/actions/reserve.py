@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from events.actions import record
-from events.statements import kept_query, kept_update
+from events.statements import kept_row, kept_update
 
 from .. import errors, seals
 from ..models import Installation, NetworkCursor, ReservedAddress, ReviewItem
@@ -107,33 +107,33 @@ def ready_of(network: str, fingerprint: str) -> int:
 
 def ready(cursor: NetworkCursor) -> QuerySet[ReservedAddress]:
     """Return the addresses of the current key that can be handed out."""
-    return ReservedAddress.objects.filter(
-        network=cursor.network, genesis=cursor.genesis, fingerprint=cursor.fingerprint, issued_at=None
-    )
+    return ready_with(cursor.network, cursor.genesis, cursor.fingerprint)
+
+
+def ready_with(network: str, genesis: str, fingerprint: str) -> QuerySet[ReservedAddress]:
+    return ReservedAddress.objects.filter(network=network, genesis=genesis, fingerprint=fingerprint, issued_at=None)
 
 
 def issue(cursor: NetworkCursor, name: str) -> ReservedAddress:
     """Hand out the next address of the current key, for ever; NoAddress or BrokenSeal (`name` is the network's)."""
-    facts = {"network": cursor.network, "genesis": cursor.genesis, "fingerprint": cursor.fingerprint}
-    row = next(iter(next_in_line(**facts)), None)
+    row = next_in_line(cursor.network, cursor.genesis, cursor.fingerprint)
     if row is None or (settings.RESERVE_EMPTY > 1 and ready(cursor).count() < settings.RESERVE_EMPTY):
         raise errors.NoAddress(name)
     if not seals.holds(row, seals.installation_of(row)):
         raise errors.BrokenSeal(name, row.pk)
-    if note_issued(row=row.pk, now=timezone.now()) != 1:
+    if note_issued(row.pk, timezone.now()) != 1:
         raise errors.NoAddress(name)
     return row
 
 
-@kept_query
-def next_in_line(*, network: str, genesis: str, fingerprint: str) -> QuerySet[ReservedAddress]:
-    free = ReservedAddress.objects.filter(network=network, genesis=genesis, fingerprint=fingerprint, issued_at=None)
-    rows = seals.with_installation(free).order_by("index")[:1]
+@kept_row
+def next_in_line(network: str, genesis: str, fingerprint: str) -> QuerySet[ReservedAddress]:
+    rows = seals.with_installation(ready_with(network, genesis, fingerprint)).order_by("index")[:1]
     return rows.select_for_update(skip_locked=True, of=("self",), no_key=True)
 
 
 @kept_update
-def note_issued(*, row: int, now: datetime) -> tuple[QuerySet[ReservedAddress], Mapping[str, Any]]:
+def note_issued(row: int, now: datetime) -> tuple[QuerySet[ReservedAddress], Mapping[str, Any]]:
     return ReservedAddress.objects.filter(pk=row, issued_at=None), {"issued_at": now}
 
 

@@ -19,7 +19,8 @@ from orders.models import Hold
 
 from .. import quotes, seals
 from ..models import Allocation, ChainTransfer, Installation, NetworkCursor, PaymentIntent, ReviewItem
-from ..queries import credited_cents, price_near, tolerance
+from ..prices import price_near
+from ..queries import credited_cents, tolerance
 from ..registry import Method, has_second_provider
 from ..registry import method as method_by_code
 from ..standing import FAIR_SHARE, Fact, Promise, Standing, shares, stand, worth
@@ -184,7 +185,7 @@ def case_of(intent: PaymentIntent, now: datetime, read: Read | None = None) -> C
     """Read everything about a locked intent."""
     # Before the transfers: what was watched meanwhile must not count.
     watched = read.watched if read else watched_until(intent.network)
-    arrived, before = arrived_for(intent=intent), {column: getattr(intent, column) for column in CACHES}
+    arrived, before = arrived_for(intent), {column: getattr(intent, column) for column in CACHES}
     judged = [row for row in received(intent, arrived) if row.verdict != ChainTransfer.Verdict.KEEP]
     method = method_by_code(intent.method)
     promise = promise_of(intent, method)
@@ -195,7 +196,7 @@ def case_of(intent: PaymentIntent, now: datetime, read: Read | None = None) -> C
 
 
 @kept_query
-def arrived_for(*, intent: PaymentIntent) -> QuerySet[ChainTransfer]:
+def arrived_for(intent: PaymentIntent) -> QuerySet[ChainTransfer]:
     return ChainTransfer.objects.filter(intent=intent, dust=False).exclude(method="").order_by("pk")
 
 

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_noop as _
 
 from money.units import plain
 
-from .. import queries
 from ..findings import ATTENTION, BAD, GOOD, Finding
 from ..models import RateSourceHealth
+from ..prices import prices as current_prices
 from ..quotes import Price
 from ..registry import methods
 from .hush import hush
@@ -26,7 +26,7 @@ def prices() -> Iterator[Finding]:
     for name in settings.RATE_SOURCES:
         yield of_source(name, known.get(name), now)
     symbols = sorted({method.asset.symbol for method in methods()})
-    for symbol, price in queries.prices(symbols, now).items():
+    for symbol, price in current_prices(symbols, now).items():
         yield of_price(symbol, price)
 
 

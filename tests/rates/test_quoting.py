@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from story import ask, make_operator
 
-from payments import queries
+from payments import prices
 from payments.errors import Depegged, NoRate
 from payments.models import LastRate, PaymentIntent, RateSample, RateSourceHealth
 from payments.pages import page_of
@@ -101,7 +101,7 @@ def test_a_price_of_one_that_all_sources_say_is_no_price(shop: Any, client: Any,
     shop.market.prices["ETH"] = "1"
     shop.market.sample()
     assert "No current price of ETH is known" in refused(client, shop)
-    assert queries.price("ETH", timezone.now()) is None
+    assert prices.price("ETH", timezone.now()) is None
 
 
 @pytest.mark.cases
@@ -109,11 +109,11 @@ def test_a_price_of_one_that_all_sources_say_is_no_price(shop: Any, client: Any,
 def test_every_asset_has_a_sane_range_that_holds_no_one_but_for_stablecoins(settings: Any, case: str) -> None:
     assert set(settings.RATE_SANE_RANGE) == set(Kraken.pairs)
     for symbol in settings.RATE_SANE_RANGE:
-        guard = queries.rate_guard(symbol)
+        guard = prices.rate_guard(symbol)
         assert (guard.lowest_e8 <= E8 <= guard.highest_e8) is (symbol in ("USDT", "USDC", "TRX"))
         demo = Decimal(settings.DEMO_RATES[symbol]) * E8
         assert guard.lowest_e8 <= demo <= guard.highest_e8
-    unknown = queries.rate_guard("DOGE")
+    unknown = prices.rate_guard("DOGE")
     assert unknown.lowest_e8 > unknown.highest_e8
 
 
@@ -125,7 +125,7 @@ def test_a_body_without_a_price_is_a_failed_sample_and_no_zero(shop: Any, case: 
     shop.market.own = {("kraken", "ETH"): "0", ("bitstamp", "ETH"): "1e400"}
     shop.market.sample()
     assert RateSample.objects.count() == before + 11 - 2
-    found = queries.price("ETH", timezone.now())
+    found = prices.price("ETH", timezone.now())
     assert found
     assert {s.source for s in found.samples} == {"coinbase", "bitfinex"}
     assert health("kraken").unpriced == {"ETH": "0 is no price above zero that can be meant"}
@@ -202,7 +202,7 @@ def test_a_stablecoin_off_its_dollar_takes_no_new_instructions(
     )
     assert LastRate.objects.get(pk="USDT").at == timezone.now() - timedelta(minutes=3)
     now = timezone.now()
-    assert queries.price_near("USDT", now, now) == int(Decimal(price) * E8)  # what arrived late still has its value
+    assert prices.price_near("USDT", now, now) == int(Decimal(price) * E8)  # what arrived late still has its value
 
 
 def test_late_money_counts_at_what_several_sources_said_at_its_time(shop: Any) -> None:
@@ -221,11 +221,11 @@ def test_late_money_counts_at_what_several_sources_said_at_its_time(shop: Any) -
     shop.market.prices["ETH"] = "4000"
     shop.market.sample()
     now = timezone.now()
-    assert queries.price_near("ETH", then, now) == 2500 * E8
-    assert queries.price_near("ETH", wild, now) == 2500 * E8
-    assert queries.price_near("ETH", then + timedelta(minutes=30), now) == 4000 * E8
+    assert prices.price_near("ETH", then, now) == 2500 * E8
+    assert prices.price_near("ETH", wild, now) == 2500 * E8
+    assert prices.price_near("ETH", then + timedelta(minutes=30), now) == 4000 * E8
     shop.wait(10)
-    assert queries.price_near("ETH", then + timedelta(minutes=30), timezone.now()) is None
+    assert prices.price_near("ETH", then + timedelta(minutes=30), timezone.now()) is None
 
 
 def test_a_source_that_breaks_in_an_unforeseen_way_takes_nobody_with_it(
