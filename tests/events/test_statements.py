@@ -18,7 +18,7 @@ from accounts.models import User
 from balance.models import Account, House, Movement
 from events import statements
 from events.models import Delivery, Event
-from events.statements import change_row, insert, insert_new, kept_query, kept_update, write_columns
+from events.statements import change_row, insert, insert_new, kept_query, kept_row, kept_update, write_columns
 from orders.models import Hold, Order
 from payments.models import PaymentIntent
 
@@ -51,6 +51,12 @@ def holders(*, customer: int, lots: int) -> QuerySet[User]:
 @kept_query
 def several(*, keys: list[uuid.UUID], quote: str) -> QuerySet[PaymentIntent]:
     return PaymentIntent.objects.filter(pk__in=keys, quote=quote).order_by("created_at")
+
+
+@kept_row
+def oldest(customer: User, *, quote: str) -> QuerySet[PaymentIntent]:
+    """Return the customer's first instructions."""
+    return PaymentIntent.objects.filter(customer=customer, quote=quote).order_by("created_at")
 
 
 @kept_update
@@ -106,6 +112,16 @@ def test_a_query_reads_tuples_and_what_is_computed(intent: PaymentIntent) -> Non
     ):
         assert facts(key=intent.pk, since=since) == expected
     assert [holders(customer=intent.customer_id, lots=lots)[0].holds_so_many for lots in (1, 2)] == [True, False]  # type: ignore[attr-defined]  # what it reads
+
+
+def test_one_row_or_none_however_it_is_asked_for(intent: PaymentIntent) -> None:
+    """By place and by name, as the function says; of several rows the first."""
+    second = ask(save_order(intent.customer, make_offer(name="B200")))
+    assert oldest(intent.customer, quote="open") == oldest(customer=intent.customer, quote="open") == intent
+    assert oldest(intent.customer, quote="expired") is None
+    PaymentIntent.objects.filter(pk=intent.pk).update(quote="expired")
+    assert (oldest(intent.customer, quote="open"), oldest(intent.customer, quote="expired")) == (second, intent)
+    assert (oldest.__name__, oldest.__doc__) == ("oldest", "Return the customer's first instructions.")
 
 
 def test_a_list_may_have_any_length(network: Network) -> None:
